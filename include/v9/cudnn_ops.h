@@ -1,0 +1,1136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copyright the anydnn authors */
+/*
+ * cudnn_ops.h: tensor operations: descriptors, pooling, softmax, activation, normalisation, dropout
+ */
+/* Long because programs include it by this name. */
+#ifndef CUDNN_OPS_H_
+#define CUDNN_OPS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cudnn_version.h"
+#include "cudnn_graph.h"
+
+/* Version of this header, which has to be that of cudnn_version.h. */
+#define CUDNN_OPS_MAJOR 9
+#define CUDNN_OPS_MINOR 19
+#define CUDNN_OPS_PATCH 0
+
+#if CUDNN_OPS_MAJOR != CUDNN_MAJOR || CUDNN_OPS_MINOR != CUDNN_MINOR || \
+    CUDNN_OPS_PATCH != CUDNN_PATCHLEVEL
+#error "cuDNN headers of different versions are mixed"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Library, handle, status ----------------------------------------------------------------- */
+
+/*
+ * Tells whether this part of the library and the parts below it are of one version: SUCCESS, else
+ * SUBLIBRARY_VERSION_MISMATCH. All parts are one file here, so only a mixed installation can fail.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnOpsVersionCheck(void);
+
+/* ---- Types used everywhere ------------------------------------------------------------------- */
+
+/* Whether equal inputs give equal bits in every run. */
+typedef enum {
+    CUDNN_NON_DETERMINISTIC = 0,
+    CUDNN_DETERMINISTIC     = 1
+} cudnnDeterminism_t;
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+/* Shape and type of a tensor; holds no data. */
+typedef struct cudnnTensorStruct *cudnnTensorDescriptor_t;
+
+/*
+ * Makes an empty tensor descriptor in *tensorDesc (host). It has to be set before use.
+ * INTERNAL_ERROR_HOST_ALLOCATION_FAILED when memory runs out, BAD_PARAM when tensorDesc is NULL.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t *tensorDesc);
+
+/*
+ * Describes a packed tensor of n images, c channels, h rows, w columns in the given layout: NCHW
+ * strides (chw, hw, w, 1), NHWC strides (hwc, 1, wc, c), NCHW_VECT_C with the vector of channels
+ * innermost (4 or 32 per element of the INT8x4, UINT8x4 and INT8x32 types; c counts single
+ * channels). BAD_PARAM for a size below 1, an unknown layout or type, or a byte size past size_t.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t tensorDesc,
+    cudnnTensorFormat_t format, cudnnDataType_t dataType, int n, int c, int h, int w);
+
+/*
+ * Describes a tensor of any layout: sizes n, c, h, w and for each the distance in elements between
+ * neighbours. Element (n,c,h,w) lies at n*nStride + c*cStride + h*hStride + w*wStride. Strides may
+ * be negative or overlap. BAD_PARAM for a size below 1, or a stride of 0 where the size is above 1.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetTensor4dDescriptorEx(cudnnTensorDescriptor_t tensorDesc,
+    cudnnDataType_t dataType, int n, int c, int h, int w, int nStride, int cStride, int hStride,
+    int wStride);
+
+/*
+ * Reads type, sizes and strides (in elements) of a descriptor of rank 4 into host variables.
+ * BAD_PARAM when one of them is NULL, the descriptor is dead or its rank is not 4.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t tensorDesc,
+    cudnnDataType_t *dataType, int *n, int *c, int *h, int *w, int *nStride, int *cStride,
+    int *hStride, int *wStride);
+
+/*
+ * Describes a tensor of nbDims dimensions (2 to CUDNN_DIM_MAX), outermost first as N, C, then
+ * space. dimA and strideA are host arrays of nbDims entries; strides are in elements. BAD_PARAM for
+ * a lower rank, a size below 1 or a stride of 0 where the size is above 1, NOT_SUPPORTED past
+ * CUDNN_DIM_MAX.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t tensorDesc,
+    cudnnDataType_t dataType, int nbDims, const int dimA[], const int strideA[]);
+
+/*
+ * As cudnnSetTensorNdDescriptor, with packed strides computed from a layout. dimA (host) is always
+ * in the order N, C, space, whatever the layout. BAD_PARAM and NOT_SUPPORTED as there.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t tensorDesc,
+    cudnnTensorFormat_t format, cudnnDataType_t dataType, int nbDims, const int dimA[]);
+
+/*
+ * Reads a descriptor. dataType and nbDims (host) receive type and rank; dimA and strideA (host,
+ * nbDimsRequested entries each) receive the first min(rank, nbDimsRequested) sizes and strides in
+ * elements. BAD_PARAM for a dead descriptor or a NULL dataType or nbDims.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnGetTensorNdDescriptor(const cudnnTensorDescriptor_t tensorDesc,
+    int nbDimsRequested, cudnnDataType_t *dataType, int *nbDims, int dimA[], int strideA[]);
+
+/*
+ * Bytes from the first to one past the last element, gaps between strides included; that is what an
+ * allocation needs. *size is a host variable. BAD_PARAM when either argument is NULL or dead.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnGetTensorSizeInBytes(const cudnnTensorDescriptor_t tensorDesc,
+    size_t *size);
+
+/* Frees the descriptor. NULL is accepted; a dead one is BAD_PARAM. */
+cudnnStatus_t CUDNNWINAPI cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensorDesc);
+
+/* ---- Change of layout ------------------------------------------------------------------------ */
+
+/* A change of layout, padding and folding. */
+CUDNN_DEPRECATED typedef struct cudnnTensorTransformStruct *cudnnTensorTransformDescriptor_t;
+
+/* Blocks of space into channels, or back. */
+typedef enum {
+    CUDNN_TRANSFORM_FOLD   = 0,
+    CUDNN_TRANSFORM_UNFOLD = 1
+} cudnnFoldingDirection_t;
+
+/*
+ * Fills destDesc with the tensor that transformDesc makes of srcDesc (padding and folding applied,
+ * in the target layout), and *destSizeInBytes (host) with its size. BAD_PARAM when ranks differ or
+ * an argument is NULL.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnInitTransformDest(
+    const cudnnTensorTransformDescriptor_t transformDesc, const cudnnTensorDescriptor_t srcDesc,
+    cudnnTensorDescriptor_t destDesc, size_t *destSizeInBytes);
+
+/*
+ * Makes a descriptor of a layout change in *transformDesc (host).
+ * INTERNAL_ERROR_HOST_ALLOCATION_FAILED or BAD_PARAM as for the other Create functions.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnCreateTensorTransformDescriptor(
+    cudnnTensorTransformDescriptor_t *transformDesc);
+
+/*
+ * Sets a layout change for nbDims dimensions: target layout, elements of zero padding before and
+ * after each dimension (host arrays of nbDims, NULL for none), and folding factors of the nbDims -
+ * 2 spatial dimensions (host, NULL for none), which move blocks of space into channels (FOLD) or
+ * back (UNFOLD). BAD_PARAM for nbDims below 2 or an unknown direction, NOT_SUPPORTED for nbDims
+ * above CUDNN_DIM_MAX or an unknown layout.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetTensorTransformDescriptor(
+    cudnnTensorTransformDescriptor_t transformDesc, const uint32_t nbDims,
+    const cudnnTensorFormat_t destFormat, const int32_t padBeforeA[], const int32_t padAfterA[],
+    const uint32_t foldA[], const cudnnFoldingDirection_t direction);
+
+/*
+ * Reads the descriptor into host variables and arrays of nbDimsRequested entries (nbDimsRequested -
+ * 2 for foldA). BAD_PARAM for a dead descriptor or a request out of range.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetTensorTransformDescriptor(
+    cudnnTensorTransformDescriptor_t transformDesc, uint32_t nbDimsRequested,
+    cudnnTensorFormat_t *destFormat, int32_t padBeforeA[], int32_t padAfterA[], uint32_t foldA[],
+    cudnnFoldingDirection_t *direction);
+
+/* Frees the descriptor. NULL is accepted. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDestroyTensorTransformDescriptor(
+    cudnnTensorTransformDescriptor_t transformDesc);
+
+/*
+ * y = alpha * x + beta * y, element by element, where x and y have equal sizes and may differ in
+ * strides and type. x and y are engine memory and may not overlap. BAD_PARAM when sizes differ,
+ * NOT_SUPPORTED for a pair of types that cannot be converted.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnTransformTensor(cudnnHandle_t handle, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t yDesc, void *y);
+
+/*
+ * dest = alpha * T(src) + beta * dest with the padding, folding and layout of transDesc. srcData
+ * and destData are engine memory. BAD_PARAM when destDesc is not what cudnnInitTransformDest gives.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnTransformTensorEx(cudnnHandle_t handle,
+    const cudnnTensorTransformDescriptor_t transDesc, const void *alpha,
+    const cudnnTensorDescriptor_t srcDesc, const void *srcData, const void *beta,
+    const cudnnTensorDescriptor_t destDesc, void *destData);
+
+/* ---- Filters --------------------------------------------------------------------------------- */
+
+/* Shape, type and layout of a filter. */
+CUDNN_DEPRECATED typedef struct cudnnFilterStruct *cudnnFilterDescriptor_t;
+
+/* Makes an empty filter descriptor in *filterDesc (host). */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t *filterDesc);
+
+/*
+ * Describes a packed filter of k outputs, c inputs (per group), h rows, w columns. Memory order:
+ * KCRS for NCHW, KRSC for NHWC, vectors of c innermost for NCHW_VECT_C. BAD_PARAM for a size below
+ * 1 or an unknown type or layout.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t filterDesc,
+    cudnnDataType_t dataType, cudnnTensorFormat_t format, int k, int c, int h, int w);
+
+/*
+ * Reads type, layout and sizes of a filter of rank 4 into host variables. BAD_PARAM for a dead
+ * descriptor, a NULL variable or another rank.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetFilter4dDescriptor(const cudnnFilterDescriptor_t filterDesc,
+    cudnnDataType_t *dataType, cudnnTensorFormat_t *format, int *k, int *c, int *h, int *w);
+
+/*
+ * Describes a packed filter of nbDims dimensions (3 to CUDNN_DIM_MAX). filterDimA (host, nbDims
+ * entries) holds K, C per group, then the spatial sizes, whatever the layout. BAD_PARAM for a lower
+ * rank or a size below 1, NOT_SUPPORTED for a higher rank.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t filterDesc,
+    cudnnDataType_t dataType, cudnnTensorFormat_t format, int nbDims, const int filterDimA[]);
+
+/*
+ * Reads type, layout and rank into host variables and the first min(rank, nbDimsRequested) sizes
+ * into filterDimA (host, nbDimsRequested entries). BAD_PARAM for a dead descriptor or a request
+ * below 1, NOT_SUPPORTED for one above CUDNN_DIM_MAX.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetFilterNdDescriptor(const cudnnFilterDescriptor_t filterDesc,
+    int nbDimsRequested, cudnnDataType_t *dataType, cudnnTensorFormat_t *format, int *nbDims,
+    int filterDimA[]);
+
+/* Bytes of the packed filter, into *size (host). */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetFilterSizeInBytes(const cudnnFilterDescriptor_t filterDesc,
+    size_t *size);
+
+/*
+ * As cudnnTransformTensorEx, for filters (K, C, space): dest = alpha * T(src) + beta * dest. Engine
+ * memory, no overlap. BAD_PARAM when sizes do not agree with transDesc.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnTransformFilter(cudnnHandle_t handle,
+    const cudnnTensorTransformDescriptor_t transDesc, const void *alpha,
+    const cudnnFilterDescriptor_t srcDesc, const void *srcData, const void *beta,
+    const cudnnFilterDescriptor_t destDesc, void *destData);
+
+/* Frees the descriptor. NULL is accepted; a dead one is BAD_PARAM. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filterDesc);
+
+/* ---- Arithmetic on tensors ------------------------------------------------------------------- */
+
+/* A two-operand element operation. */
+CUDNN_DEPRECATED typedef struct cudnnOpTensorStruct *cudnnOpTensorDescriptor_t;
+
+/* Element operations of cudnnOpTensor. */
+typedef enum {
+    CUDNN_OP_TENSOR_ADD  = 0,
+    CUDNN_OP_TENSOR_MUL  = 1,
+    CUDNN_OP_TENSOR_MIN  = 2,
+    CUDNN_OP_TENSOR_MAX  = 3,
+    CUDNN_OP_TENSOR_SQRT = 4, /* of A alone */
+    CUDNN_OP_TENSOR_NOT  = 5 /* 1 - A */
+} cudnnOpTensorOp_t;
+
+/*
+ * C = alpha * A + beta * C, with A repeated along each dimension where its size is 1. Ranks are
+ * equal, every size of A is 1 or that of C. A and C are engine memory. BAD_PARAM when sizes or
+ * types do not fit.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnAddTensor(cudnnHandle_t handle, const void *alpha,
+    const cudnnTensorDescriptor_t aDesc, const void *A, const void *beta,
+    const cudnnTensorDescriptor_t cDesc, void *C);
+
+/* Makes a descriptor of a two-operand element operation in *opTensorDesc (host). */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnCreateOpTensorDescriptor(cudnnOpTensorDescriptor_t *opTensorDesc);
+
+/*
+ * Sets the operation, the type to compute in (float, or double for double tensors, or int32) and
+ * whether NaN wins in MIN and MAX. BAD_PARAM for a value outside its enumeration.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetOpTensorDescriptor(cudnnOpTensorDescriptor_t opTensorDesc,
+    cudnnOpTensorOp_t opTensorOp, cudnnDataType_t opTensorCompType,
+    cudnnNanPropagation_t opTensorNanOpt);
+
+/* Reads the descriptor into host variables. BAD_PARAM when it is dead. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetOpTensorDescriptor(const cudnnOpTensorDescriptor_t opTensorDesc,
+    cudnnOpTensorOp_t *opTensorOp, cudnnDataType_t *opTensorCompType,
+    cudnnNanPropagation_t *opTensorNanOpt);
+
+/* Frees the descriptor. NULL is accepted. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDestroyOpTensorDescriptor(cudnnOpTensorDescriptor_t opTensorDesc);
+
+/*
+ * C = op(alpha1 * A, alpha2 * B) + beta * C, element by element; SQRT and NOT use A alone. A has
+ * the sizes of C, every size of B is 1 or that of C. A, B, C are engine memory; alpha1, alpha2,
+ * beta host scalars of the compute type. BAD_PARAM when sizes or types do not fit, NOT_SUPPORTED
+ * for other combinations of types.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnOpTensor(cudnnHandle_t handle,
+    const cudnnOpTensorDescriptor_t opTensorDesc, const void *alpha1,
+    const cudnnTensorDescriptor_t aDesc, const void *A, const void *alpha2,
+    const cudnnTensorDescriptor_t bDesc, const void *B, const void *beta,
+    const cudnnTensorDescriptor_t cDesc, void *C);
+
+/*
+ * Sets every element of y (engine memory) to *valuePtr, one host value of the type of yDesc (for
+ * vector types one value per lane). BAD_PARAM for NULL, NOT_SUPPORTED for a type that cannot be
+ * filled.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t yDesc,
+    void *y, const void *valuePtr);
+
+/*
+ * y = alpha * y in place. y is engine memory, alpha a host scalar. BAD_PARAM for NULL,
+ * NOT_SUPPORTED for a type that cannot be scaled.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnScaleTensor(cudnnHandle_t handle,
+    const cudnnTensorDescriptor_t yDesc, void *y, const void *alpha);
+
+/* ---- Reductions ------------------------------------------------------------------------------ */
+
+/* A reduction. */
+CUDNN_DEPRECATED typedef struct cudnnReduceTensorStruct *cudnnReduceTensorDescriptor_t;
+
+/* Whether the position of the winner is wanted. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_REDUCE_TENSOR_NO_INDICES        = 0,
+    CUDNN_REDUCE_TENSOR_FLATTENED_INDICES = 1
+} cudnnReduceTensorIndices_t;
+
+/* Width of an unsigned index. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_32BIT_INDICES = 0,
+    CUDNN_64BIT_INDICES = 1,
+    CUDNN_16BIT_INDICES = 2,
+    CUDNN_8BIT_INDICES  = 3
+} cudnnIndicesType_t;
+
+/* Makes a descriptor of a reduction in *reduceTensorDesc (host). */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnCreateReduceTensorDescriptor(
+    cudnnReduceTensorDescriptor_t *reduceTensorDesc);
+
+/*
+ * Sets the reduction, the type to compute in, the NaN rule of MIN, MAX and AMAX, whether the
+ * winning indices are wanted (only MIN, MAX and AMAX have them) and the width of an index.
+ * BAD_PARAM for a value outside its enumeration.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetReduceTensorDescriptor(
+    cudnnReduceTensorDescriptor_t reduceTensorDesc, cudnnReduceTensorOp_t reduceTensorOp,
+    cudnnDataType_t reduceTensorCompType, cudnnNanPropagation_t reduceTensorNanOpt,
+    cudnnReduceTensorIndices_t reduceTensorIndices, cudnnIndicesType_t reduceTensorIndicesType);
+
+/* Reads the descriptor into host variables. BAD_PARAM when it is dead. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetReduceTensorDescriptor(
+    const cudnnReduceTensorDescriptor_t reduceTensorDesc, cudnnReduceTensorOp_t *reduceTensorOp,
+    cudnnDataType_t *reduceTensorCompType, cudnnNanPropagation_t *reduceTensorNanOpt,
+    cudnnReduceTensorIndices_t *reduceTensorIndices, cudnnIndicesType_t *reduceTensorIndicesType);
+
+/* Frees the descriptor. NULL is accepted. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDestroyReduceTensorDescriptor(
+    cudnnReduceTensorDescriptor_t reduceTensorDesc);
+
+/*
+ * Bytes of index output that cudnnReduceTensor needs for A reduced to C; 0 when the descriptor asks
+ * for no indices. *sizeInBytes is a host variable.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetReductionIndicesSize(cudnnHandle_t handle,
+    const cudnnReduceTensorDescriptor_t reduceTensorDesc, const cudnnTensorDescriptor_t aDesc,
+    const cudnnTensorDescriptor_t cDesc, size_t *sizeInBytes);
+
+/*
+ * Bytes of workspace (engine memory) that cudnnReduceTensor needs for A reduced to C. *sizeInBytes
+ * is a host variable.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetReductionWorkspaceSize(cudnnHandle_t handle,
+    const cudnnReduceTensorDescriptor_t reduceTensorDesc, const cudnnTensorDescriptor_t aDesc,
+    const cudnnTensorDescriptor_t cDesc, size_t *sizeInBytes);
+
+/*
+ * C = alpha * reduce(A) + beta * C over every dimension where C has size 1 and A has not. indices
+ * (engine memory, may be NULL when none are wanted) receives for each output the flattened position
+ * of the winner within its reduced block. workspace is engine memory of at least the queried size.
+ * alpha and beta are host scalars. BAD_PARAM when a size of C is neither 1 nor that of A, or a
+ * buffer is too small; NOT_SUPPORTED for type combinations out of range.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnReduceTensor(cudnnHandle_t handle,
+    const cudnnReduceTensorDescriptor_t reduceTensorDesc, void *indices, size_t indicesSizeInBytes,
+    void *workspace, size_t workspaceSizeInBytes, const void *alpha,
+    const cudnnTensorDescriptor_t aDesc, const void *A, const void *beta,
+    const cudnnTensorDescriptor_t cDesc, void *C);
+
+/* ---- Softmax --------------------------------------------------------------------------------- */
+
+/* Forms of the softmax. */
+typedef enum {
+    CUDNN_SOFTMAX_FAST     = 0, /* without subtracting the maximum */
+    CUDNN_SOFTMAX_ACCURATE = 1, /* the maximum subtracted first */
+    CUDNN_SOFTMAX_LOG      = 2 /* logarithm of the softmax */
+} cudnnSoftmaxAlgorithm_t;
+
+/* What is normalised to the sum 1. */
+typedef enum {
+    CUDNN_SOFTMAX_MODE_INSTANCE = 0, /* over C, H, W of each image */
+    CUDNN_SOFTMAX_MODE_CHANNEL  = 1 /* over C of each pixel */
+} cudnnSoftmaxMode_t;
+
+/*
+ * y = alpha * softmax(x) + beta * y, where softmax(x)_i = exp(x_i) / sum_j exp(x_j), or its
+ * logarithm for SOFTMAX_LOG. j runs over C, H, W of one image (MODE_INSTANCE) or over C of one
+ * pixel (MODE_CHANNEL). FAST skips the subtraction of the maximum. x and y (engine memory) have
+ * equal sizes and types and may be the same tensor. BAD_PARAM when they differ, NOT_SUPPORTED for
+ * other types than floating ones.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSoftmaxForward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algo,
+    cudnnSoftmaxMode_t mode, const void *alpha, const cudnnTensorDescriptor_t xDesc, const void *x,
+    const void *beta, const cudnnTensorDescriptor_t yDesc, void *y);
+
+/*
+ * dx = alpha * y * (dy - sum_j dy_j * y_j) + beta * dx; for SOFTMAX_LOG dx = alpha * (dy - exp(y) *
+ * sum_j dy_j) + beta * dx. y is the output of the forward call with the same algorithm and mode; y,
+ * dy, dx are engine memory of equal sizes; dx may be dy. BAD_PARAM when sizes or types differ.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algo,
+    cudnnSoftmaxMode_t mode, const void *alpha, const cudnnTensorDescriptor_t yDesc, const void *y,
+    const cudnnTensorDescriptor_t dyDesc, const void *dy, const void *beta,
+    const cudnnTensorDescriptor_t dxDesc, void *dx);
+
+/* ---- Pooling --------------------------------------------------------------------------------- */
+
+/* Mode, window, padding and stride of a pooling. */
+CUDNN_DEPRECATED typedef struct cudnnPoolingStruct *cudnnPoolingDescriptor_t;
+
+/* What is taken of each window. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_POOLING_MAX                           = 0,
+    CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING = 1, /* divides by the window */
+    CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING = 2, /* divides by the pixels inside */
+    CUDNN_POOLING_MAX_DETERMINISTIC             = 3 /* maximum, backward the same in every run */
+} cudnnPoolingMode_t;
+
+/* Makes an empty pooling descriptor in *poolingDesc (host). */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnCreatePoolingDescriptor(cudnnPoolingDescriptor_t *poolingDesc);
+
+/*
+ * Sets mode, NaN rule of max pooling, window, zero padding on both sides and stride for two spatial
+ * dimensions, in pixels. BAD_PARAM for a window or stride below 1, a negative padding or an unknown
+ * mode.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetPooling2dDescriptor(cudnnPoolingDescriptor_t poolingDesc,
+    cudnnPoolingMode_t mode, cudnnNanPropagation_t maxpoolingNanOpt, int windowHeight,
+    int windowWidth, int verticalPadding, int horizontalPadding, int verticalStride,
+    int horizontalStride);
+
+/*
+ * Reads a descriptor of two spatial dimensions into host variables; NOT_SUPPORTED when it has
+ * another number of them.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetPooling2dDescriptor(const cudnnPoolingDescriptor_t poolingDesc,
+    cudnnPoolingMode_t *mode, cudnnNanPropagation_t *maxpoolingNanOpt, int *windowHeight,
+    int *windowWidth, int *verticalPadding, int *horizontalPadding, int *verticalStride,
+    int *horizontalStride);
+
+/*
+ * As cudnnSetPooling2dDescriptor for nbDims spatial dimensions (1 to CUDNN_DIM_MAX - 2); the arrays
+ * are on the host and have nbDims entries. BAD_PARAM as there, NOT_SUPPORTED when nbDims is too
+ * large.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t poolingDesc,
+    const cudnnPoolingMode_t mode, const cudnnNanPropagation_t maxpoolingNanOpt, int nbDims,
+    const int windowDimA[], const int paddingA[], const int strideA[]);
+
+/*
+ * Reads mode, NaN rule and rank into host variables and min(rank, nbDimsRequested) entries into
+ * each host array. BAD_PARAM for a dead descriptor or a negative request.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetPoolingNdDescriptor(const cudnnPoolingDescriptor_t poolingDesc,
+    int nbDimsRequested, cudnnPoolingMode_t *mode, cudnnNanPropagation_t *maxpoolingNanOpt,
+    int *nbDims, int windowDimA[], int paddingA[], int strideA[]);
+
+/*
+ * Sizes of the output for an input: N and C unchanged, each spatial size 1 + floor((in + 2 *
+ * padding - window) / stride). outputTensorDimA (host) has nbDims entries, nbDims being the rank of
+ * the input tensor. BAD_PARAM when the ranks do not agree or a size would be below 1.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetPoolingNdForwardOutputDim(
+    const cudnnPoolingDescriptor_t poolingDesc, const cudnnTensorDescriptor_t inputTensorDesc,
+    int nbDims, int outputTensorDimA[]);
+
+/* As cudnnGetPoolingNdForwardOutputDim, for a tensor of rank 4, into four host variables. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetPooling2dForwardOutputDim(
+    const cudnnPoolingDescriptor_t poolingDesc, const cudnnTensorDescriptor_t inputTensorDesc,
+    int *n, int *c, int *h, int *w);
+
+/* Frees the descriptor. NULL is accepted. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDestroyPoolingDescriptor(cudnnPoolingDescriptor_t poolingDesc);
+
+/*
+ * y = alpha * pool(x) + beta * y: the maximum of each window, or the mean over the whole window
+ * (COUNT_INCLUDE_PADDING) or over its pixels inside the image (COUNT_EXCLUDE_PADDING). x and y are
+ * engine memory with any strides; y has the sizes that the output query gives. BAD_PARAM when N, C
+ * or types differ, NOT_SUPPORTED for other types.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnPoolingForward(cudnnHandle_t handle,
+    const cudnnPoolingDescriptor_t poolingDesc, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t yDesc, void *y);
+
+/*
+ * dx = alpha * dpool + beta * dx: max pooling sends dy to the first pixel of the window that equals
+ * y, average pooling spreads dy over the pixels that were counted. y and dy have the sizes of the
+ * output, x and dx those of the input; all are engine memory. y and x may be NULL for average
+ * pooling only. BAD_PARAM when sizes or types do not agree.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnPoolingBackward(cudnnHandle_t handle,
+    const cudnnPoolingDescriptor_t poolingDesc, const void *alpha,
+    const cudnnTensorDescriptor_t yDesc, const void *y, const cudnnTensorDescriptor_t dyDesc,
+    const void *dy, const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t dxDesc, void *dx);
+
+/* ---- Activation ------------------------------------------------------------------------------ */
+
+/* An activation function and its constants. */
+CUDNN_DEPRECATED typedef struct cudnnActivationStruct *cudnnActivationDescriptor_t;
+
+/* Makes an empty activation descriptor in *activationDesc (host). */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnCreateActivationDescriptor(
+    cudnnActivationDescriptor_t *activationDesc);
+
+/*
+ * Sets the function, the NaN rule of the ReLU family and its number: the ceiling of CLIPPED_RELU or
+ * the alpha of ELU, unused elsewhere. BAD_PARAM for a value outside its enumeration.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetActivationDescriptor(cudnnActivationDescriptor_t activationDesc,
+    cudnnActivationMode_t mode, cudnnNanPropagation_t reluNanOpt, double coef);
+
+/* Reads the descriptor into host variables. BAD_PARAM when it is dead. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetActivationDescriptor(
+    const cudnnActivationDescriptor_t activationDesc, cudnnActivationMode_t *mode,
+    cudnnNanPropagation_t *reluNanOpt, double *coef);
+
+/*
+ * Sets the beta of SWISH, y = x * sigmoid(beta * x); 1 until it is set. BAD_PARAM for a dead
+ * descriptor.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnSetActivationDescriptorSwishBeta(
+    cudnnActivationDescriptor_t activationDesc, double swish_beta);
+
+/* Reads the beta of SWISH into *swish_beta (host). */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetActivationDescriptorSwishBeta(
+    cudnnActivationDescriptor_t activationDesc, double *swish_beta);
+
+/* Frees the descriptor. NULL is accepted. */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDestroyActivationDescriptor(
+    cudnnActivationDescriptor_t activationDesc);
+
+/*
+ * y = alpha * f(x) + beta * y, element by element: sigmoid 1 / (1 + exp(-x)), relu max(0, x), tanh,
+ * clipped relu min(max(0, x), coef), elu x > 0 ? x : coef * (exp(x) - 1), swish x * sigmoid(beta *
+ * x). x and y (engine memory) have equal sizes and types and may be the same tensor with the same
+ * strides. BAD_PARAM when sizes or types differ.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnActivationForward(cudnnHandle_t handle,
+    cudnnActivationDescriptor_t activationDesc, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t yDesc, void *y);
+
+/*
+ * dx = alpha * dy * f'(x) + beta * dx. y is the forward output and x its input; all four are engine
+ * memory of equal sizes and types. x may be NULL where f' follows from y (all but SWISH). dx may be
+ * dy. BAD_PARAM when sizes, strides or types do not agree.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnActivationBackward(cudnnHandle_t handle,
+    cudnnActivationDescriptor_t activationDesc, const void *alpha,
+    const cudnnTensorDescriptor_t yDesc, const void *y, const cudnnTensorDescriptor_t dyDesc,
+    const void *dy, const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t dxDesc, void *dx);
+
+/* ---- Local response and divisive normalisation ----------------------------------------------- */
+
+#define CUDNN_LRN_MIN_N 1  /* window in channels */
+#define CUDNN_LRN_MAX_N 16
+#define CUDNN_LRN_MIN_K 1e-5
+#define CUDNN_LRN_MIN_BETA 0.01
+
+/* Window and constants of local response and divisive normalisation. */
+typedef struct cudnnLRNStruct *cudnnLRNDescriptor_t;
+
+/* Direction of the window of local response normalisation. */
+typedef enum {
+    CUDNN_LRN_CROSS_CHANNEL_DIM1 = 0
+} cudnnLRNMode_t;
+
+/* Where the means of divisive normalisation come from. */
+typedef enum {
+    CUDNN_DIVNORM_PRECOMPUTED_MEANS = 0
+} cudnnDivNormMode_t;
+
+/*
+ * Makes a descriptor of local response normalisation in *normDesc (host), preset to n = 5, alpha =
+ * 1e-4, beta = 0.75, k = 2.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnCreateLRNDescriptor(cudnnLRNDescriptor_t *normDesc);
+
+/*
+ * Sets window width (channels), alpha, beta and k. BAD_PARAM outside of CUDNN_LRN_MIN_N ..
+ * CUDNN_LRN_MAX_N, CUDNN_LRN_MIN_BETA or CUDNN_LRN_MIN_K.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetLRNDescriptor(cudnnLRNDescriptor_t normDesc, unsigned lrnN,
+    double lrnAlpha, double lrnBeta, double lrnK);
+
+/* Reads the descriptor into host variables. */
+cudnnStatus_t CUDNNWINAPI cudnnGetLRNDescriptor(cudnnLRNDescriptor_t normDesc, unsigned *lrnN,
+    double *lrnAlpha, double *lrnBeta, double *lrnK);
+
+/* Frees the descriptor. NULL is accepted. */
+cudnnStatus_t CUDNNWINAPI cudnnDestroyLRNDescriptor(cudnnLRNDescriptor_t lrnDesc);
+
+/*
+ * y = alpha * x / (k + lrnAlpha / n * sum x^2)^lrnBeta + beta * y, the sum over n neighbouring
+ * channels around each one (cut at the ends). x and y are engine memory of equal sizes, rank 4 or
+ * 5. BAD_PARAM when sizes or types differ, NOT_SUPPORTED for other ranks.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnLRNCrossChannelForward(cudnnHandle_t handle,
+    cudnnLRNDescriptor_t normDesc, cudnnLRNMode_t lrnMode, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t yDesc, void *y);
+
+/*
+ * y = alpha * c / max(s, mean of s) + beta * y with c = x - means and s the standard deviation of c
+ * over a window (n of the LRN descriptor) in each spatial dimension. means (may be NULL for zero),
+ * temp and temp2 are engine memory of the size of x; both temps are overwritten. BAD_PARAM when
+ * sizes differ or a needed pointer is NULL.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnDivisiveNormalizationForward(cudnnHandle_t handle,
+    cudnnLRNDescriptor_t normDesc, cudnnDivNormMode_t mode, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *means, void *temp, void *temp2,
+    const void *beta, const cudnnTensorDescriptor_t yDesc, void *y);
+
+/*
+ * dx = alpha * (gradient of cudnnLRNCrossChannelForward for dy) + beta * dx. x, y, dy, dx are
+ * engine memory of equal sizes; y is the forward output. BAD_PARAM when they differ.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnLRNCrossChannelBackward(cudnnHandle_t handle,
+    cudnnLRNDescriptor_t normDesc, cudnnLRNMode_t lrnMode, const void *alpha,
+    const cudnnTensorDescriptor_t yDesc, const void *y, const cudnnTensorDescriptor_t dyDesc,
+    const void *dy, const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t dxDesc, void *dx);
+
+/*
+ * Gradients of cudnnDivisiveNormalizationForward: dx = alpha * ... + beta * dx, and dMeans the same
+ * for the means (both engine memory, dMeans may be NULL). temp and temp2 are scratch of the size of
+ * x. BAD_PARAM when sizes differ.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnDivisiveNormalizationBackward(cudnnHandle_t handle,
+    cudnnLRNDescriptor_t normDesc, cudnnDivNormMode_t mode, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *means, const void *dy,
+    void *temp, void *temp2, const void *beta, const cudnnTensorDescriptor_t dXdMeansDesc, void *dx,
+    void *dMeans);
+
+/* ---- Batch normalisation --------------------------------------------------------------------- */
+
+#define CUDNN_BN_MIN_EPSILON 0.0  /* smallest epsilon that is accepted */
+
+/* Over which dimensions statistics are taken. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_BATCHNORM_PER_ACTIVATION     = 0, /* over N */
+    CUDNN_BATCHNORM_SPATIAL            = 1, /* over N and space */
+    CUDNN_BATCHNORM_SPATIAL_PERSISTENT = 2 /* over N and space, one-pass kernels */
+} cudnnBatchNormMode_t;
+
+/* What is fused to batch normalisation. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_BATCHNORM_OPS_BN                = 0,
+    CUDNN_BATCHNORM_OPS_BN_ACTIVATION     = 1,
+    CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION = 2
+} cudnnBatchNormOps_t;
+
+/*
+ * Fills derivedBnDesc with the shape of scale, bias, mean and variance for xDesc: 1xCx1x1 (or
+ * 1xCx1x1x1) for the SPATIAL modes, 1xCxHxW (or 1xCxDxHxW) for PER_ACTIVATION. Its type is float,
+ * or double for double data. BAD_PARAM for a rank other than 4 or 5.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDeriveBNTensorDescriptor(cudnnTensorDescriptor_t derivedBnDesc,
+    const cudnnTensorDescriptor_t xDesc, cudnnBatchNormMode_t mode);
+
+/*
+ * y = alpha * (bnScale * (x - estimatedMean) / sqrt(estimatedVariance + epsilon) + bnBias) + beta *
+ * y. All pointers but alpha and beta are engine memory; the four parameter arrays have the derived
+ * shape. BAD_PARAM for epsilon below CUDNN_BN_MIN_EPSILON, ranks other than 4 or 5, or shapes that
+ * do not agree.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationForwardInference(cudnnHandle_t handle,
+    cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const cudnnTensorDescriptor_t yDesc,
+    void *y, const cudnnTensorDescriptor_t bnScaleBiasMeanVarDesc, const void *bnScale,
+    const void *bnBias, const void *estimatedMean, const void *estimatedVariance, double epsilon);
+
+/*
+ * Bytes of workspace (engine memory) for the Ex call with these arguments, into *sizeInBytes
+ * (host). Descriptors that the chosen bnOps does not use may be NULL.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
+    cudnnHandle_t handle, cudnnBatchNormMode_t mode, cudnnBatchNormOps_t bnOps,
+    const cudnnTensorDescriptor_t xDesc, const cudnnTensorDescriptor_t zDesc,
+    const cudnnTensorDescriptor_t yDesc, const cudnnTensorDescriptor_t bnScaleBiasMeanVarDesc,
+    const cudnnActivationDescriptor_t activationDesc, size_t *sizeInBytes);
+
+/*
+ * Bytes of workspace (engine memory) for the Ex call with these arguments, into *sizeInBytes
+ * (host). Descriptors that the chosen bnOps does not use may be NULL.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetBatchNormalizationBackwardExWorkspaceSize(cudnnHandle_t handle,
+    cudnnBatchNormMode_t mode, cudnnBatchNormOps_t bnOps, const cudnnTensorDescriptor_t xDesc,
+    const cudnnTensorDescriptor_t yDesc, const cudnnTensorDescriptor_t dyDesc,
+    const cudnnTensorDescriptor_t dzDesc, const cudnnTensorDescriptor_t dxDesc,
+    const cudnnTensorDescriptor_t dBnScaleBiasDesc,
+    const cudnnActivationDescriptor_t activationDesc, size_t *sizeInBytes);
+
+/*
+ * Bytes of reserve space (engine memory) to keep unchanged from
+ * cudnnBatchNormalizationForwardTrainingEx to the backward call, into *sizeInBytes (host).
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetBatchNormalizationTrainingExReserveSpaceSize(cudnnHandle_t handle,
+    cudnnBatchNormMode_t mode, cudnnBatchNormOps_t bnOps,
+    const cudnnActivationDescriptor_t activationDesc, const cudnnTensorDescriptor_t xDesc,
+    size_t *sizeInBytes);
+
+/*
+ * y = alpha * (bnScale * (x - m) / sqrt(v + epsilon) + bnBias) + beta * y, where m and v are mean
+ * and biased variance of the batch over N and space (SPATIAL) or N (PER_ACTIVATION). running =
+ * running * (1 - f) + f * batch with f = exponentialAverageFactor, the unbiased variance going into
+ * resultRunningVariance; both running arrays or neither may be NULL. resultSaveMean and
+ * resultSaveInvVariance, m and 1 / sqrt(v + epsilon), serve the backward call; both or neither.
+ * Engine memory, derived shape. BAD_PARAM as for inference.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationForwardTraining(cudnnHandle_t handle,
+    cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const cudnnTensorDescriptor_t yDesc,
+    void *y, const cudnnTensorDescriptor_t bnScaleBiasMeanVarDesc, const void *bnScale,
+    const void *bnBias, double exponentialAverageFactor, void *resultRunningMean,
+    void *resultRunningVariance, double epsilon, void *resultSaveMean, void *resultSaveInvVariance);
+
+/*
+ * As cudnnBatchNormalizationForwardTraining, with bnOps: plain BN, y = act(BN(x)), or y = act(BN(x)
+ * + z). z (engine memory) has the shape of y. workspace and reserveSpace are engine memory of the
+ * queried sizes. BAD_PARAM when they are too small, NOT_SUPPORTED for fused operations outside NHWC
+ * half precision with SPATIAL_PERSISTENT.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationForwardTrainingEx(cudnnHandle_t handle,
+    cudnnBatchNormMode_t mode, cudnnBatchNormOps_t bnOps, const void *alpha, const void *beta,
+    const cudnnTensorDescriptor_t xDesc, const void *xData, const cudnnTensorDescriptor_t zDesc,
+    const void *zData, const cudnnTensorDescriptor_t yDesc, void *yData,
+    const cudnnTensorDescriptor_t bnScaleBiasMeanVarDesc, const void *bnScale, const void *bnBias,
+    double exponentialAverageFactor, void *resultRunningMean, void *resultRunningVariance,
+    double epsilon, void *resultSaveMean, void *resultSaveInvVariance,
+    cudnnActivationDescriptor_t activationDesc, void *workspace, size_t workSpaceSizeInBytes,
+    void *reserveSpace, size_t reserveSpaceSizeInBytes);
+
+/*
+ * Gradients of the training call with x^ = (x - mean) * invstd over M values: dBnBias = sum dy,
+ * dBnScale = sum dy * x^, dx = bnScale * invstd * (dy - (dBnBias + x^ * dBnScale) / M). dx is
+ * blended with alphaDataDiff and betaDataDiff, the other two with the Param pair (host scalars).
+ * savedMean and savedInvVariance come from the forward call, or both are NULL and are computed
+ * again. Engine memory. BAD_PARAM when shapes do not agree or only one saved array is given.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationBackward(cudnnHandle_t handle,
+    cudnnBatchNormMode_t mode, const void *alphaDataDiff, const void *betaDataDiff,
+    const void *alphaParamDiff, const void *betaParamDiff, const cudnnTensorDescriptor_t xDesc,
+    const void *x, const cudnnTensorDescriptor_t dyDesc, const void *dy,
+    const cudnnTensorDescriptor_t dxDesc, void *dx, const cudnnTensorDescriptor_t dBnScaleBiasDesc,
+    const void *bnScale, void *dBnScaleResult, void *dBnBiasResult, double epsilon,
+    const void *savedMean, const void *savedInvVariance);
+
+/*
+ * Gradients of cudnnBatchNormalizationForwardTrainingEx: dx, dz (for BN_ADD_ACTIVATION), dBnScale
+ * and dBnBias. y is needed when an activation was fused. reserveSpace is the one of the forward
+ * call. Engine memory. BAD_PARAM when a buffer is too small or shapes do not agree.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationBackwardEx(cudnnHandle_t handle,
+    cudnnBatchNormMode_t mode, cudnnBatchNormOps_t bnOps, const void *alphaDataDiff,
+    const void *betaDataDiff, const void *alphaParamDiff, const void *betaParamDiff,
+    const cudnnTensorDescriptor_t xDesc, const void *xData, const cudnnTensorDescriptor_t yDesc,
+    const void *yData, const cudnnTensorDescriptor_t dyDesc, const void *dyData,
+    const cudnnTensorDescriptor_t dzDesc, void *dzData, const cudnnTensorDescriptor_t dxDesc,
+    void *dxData, const cudnnTensorDescriptor_t dBnScaleBiasDesc, const void *bnScaleData,
+    const void *bnBiasData, void *dBnScaleData, void *dBnBiasData, double epsilon,
+    const void *savedMean, const void *savedInvVariance, cudnnActivationDescriptor_t activationDesc,
+    void *workSpace, size_t workSpaceSizeInBytes, void *reserveSpace,
+    size_t reserveSpaceSizeInBytes);
+
+/* ---- Normalisation, second form -------------------------------------------------------------- */
+
+/* Over which dimensions statistics are taken. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_NORM_PER_ACTIVATION = 0, /* over N */
+    CUDNN_NORM_PER_CHANNEL    = 1 /* over N and space */
+} cudnnNormMode_t;
+
+/* Algorithms of the Normalization functions. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_NORM_ALGO_STANDARD = 0,
+    CUDNN_NORM_ALGO_PERSIST  = 1
+} cudnnNormAlgo_t;
+
+/* What is fused to the normalisation. */
+CUDNN_DEPRECATED typedef enum {
+    CUDNN_NORM_OPS_NORM                = 0,
+    CUDNN_NORM_OPS_NORM_ACTIVATION     = 1,
+    CUDNN_NORM_OPS_NORM_ADD_ACTIVATION = 2
+} cudnnNormOps_t;
+
+/*
+ * Fills the shapes of scale and bias, and of mean and variance, for xDesc and a norm mode: 1xCx1x1
+ * (rank 5: 1xCx1x1x1) for PER_CHANNEL, 1xCxHxW for PER_ACTIVATION. groupCnt must be 1. BAD_PARAM
+ * for a rank other than 4 or 5.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnDeriveNormTensorDescriptor(
+    cudnnTensorDescriptor_t derivedNormScaleBiasDesc,
+    cudnnTensorDescriptor_t derivedNormMeanVarDesc, const cudnnTensorDescriptor_t xDesc,
+    cudnnNormMode_t mode, int groupCnt);
+
+/*
+ * y = alpha * norm(x) + beta * y as in cudnnBatchNormalizationForwardInference, followed by the
+ * activation, after adding z, that normOps asks for. zDesc, z and activationDesc may be NULL when
+ * unused. Engine memory; groupCnt must be 1. BAD_PARAM when shapes do not agree, NOT_SUPPORTED for
+ * other group counts.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnNormalizationForwardInference(cudnnHandle_t handle,
+    cudnnNormMode_t mode, cudnnNormOps_t normOps, cudnnNormAlgo_t algo, const void *alpha,
+    const void *beta, const cudnnTensorDescriptor_t xDesc, const void *x,
+    const cudnnTensorDescriptor_t normScaleBiasDesc, const void *normScale, const void *normBias,
+    const cudnnTensorDescriptor_t normMeanVarDesc, const void *estimatedMean,
+    const void *estimatedVariance, const cudnnTensorDescriptor_t zDesc, const void *z,
+    cudnnActivationDescriptor_t activationDesc, const cudnnTensorDescriptor_t yDesc, void *y,
+    double epsilon, int groupCnt);
+
+/*
+ * Bytes of workspace (engine memory) for the call with these arguments, into *sizeInBytes (host).
+ * groupCnt must be 1.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetNormalizationForwardTrainingWorkspaceSize(cudnnHandle_t handle,
+    cudnnNormMode_t mode, cudnnNormOps_t normOps, cudnnNormAlgo_t algo,
+    const cudnnTensorDescriptor_t xDesc, const cudnnTensorDescriptor_t zDesc,
+    const cudnnTensorDescriptor_t yDesc, const cudnnTensorDescriptor_t normScaleBiasDesc,
+    const cudnnActivationDescriptor_t activationDesc, const cudnnTensorDescriptor_t normMeanVarDesc,
+    size_t *sizeInBytes, int groupCnt);
+
+/*
+ * Bytes of workspace (engine memory) for the call with these arguments, into *sizeInBytes (host).
+ * groupCnt must be 1.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetNormalizationBackwardWorkspaceSize(cudnnHandle_t handle,
+    cudnnNormMode_t mode, cudnnNormOps_t normOps, cudnnNormAlgo_t algo,
+    const cudnnTensorDescriptor_t xDesc, const cudnnTensorDescriptor_t yDesc,
+    const cudnnTensorDescriptor_t dyDesc, const cudnnTensorDescriptor_t dzDesc,
+    const cudnnTensorDescriptor_t dxDesc, const cudnnTensorDescriptor_t dNormScaleBiasDesc,
+    const cudnnActivationDescriptor_t activationDesc, const cudnnTensorDescriptor_t normMeanVarDesc,
+    size_t *sizeInBytes, int groupCnt);
+
+/*
+ * Bytes of reserve space (engine memory) to keep from cudnnNormalizationForwardTraining to
+ * cudnnNormalizationBackward, into *sizeInBytes (host).
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnGetNormalizationTrainingReserveSpaceSize(cudnnHandle_t handle,
+    cudnnNormMode_t mode, cudnnNormOps_t normOps, cudnnNormAlgo_t algo,
+    const cudnnActivationDescriptor_t activationDesc, const cudnnTensorDescriptor_t xDesc,
+    size_t *sizeInBytes, int groupCnt);
+
+/*
+ * As cudnnBatchNormalizationForwardTrainingEx, with separate descriptors for scale and bias and for
+ * mean and variance, and a choice of algorithm. Engine memory; groupCnt must be 1. BAD_PARAM when
+ * shapes do not agree or a buffer is too small.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnNormalizationForwardTraining(cudnnHandle_t handle,
+    cudnnNormMode_t mode, cudnnNormOps_t normOps, cudnnNormAlgo_t algo, const void *alpha,
+    const void *beta, const cudnnTensorDescriptor_t xDesc, const void *xData,
+    const cudnnTensorDescriptor_t normScaleBiasDesc, const void *normScale, const void *normBias,
+    double exponentialAverageFactor, const cudnnTensorDescriptor_t normMeanVarDesc,
+    void *resultRunningMean, void *resultRunningVariance, double epsilon, void *resultSaveMean,
+    void *resultSaveInvVariance, cudnnActivationDescriptor_t activationDesc,
+    const cudnnTensorDescriptor_t zDesc, const void *zData, const cudnnTensorDescriptor_t yDesc,
+    void *yData, void *workspace, size_t workSpaceSizeInBytes, void *reserveSpace,
+    size_t reserveSpaceSizeInBytes, int groupCnt);
+
+/*
+ * Gradients of cudnnNormalizationForwardTraining, as in cudnnBatchNormalizationBackwardEx. Engine
+ * memory; reserveSpace is the one of the forward call. BAD_PARAM when shapes do not agree or a
+ * buffer is too small.
+ */
+CUDNN_DEPRECATED
+cudnnStatus_t CUDNNWINAPI cudnnNormalizationBackward(cudnnHandle_t handle, cudnnNormMode_t mode,
+    cudnnNormOps_t normOps, cudnnNormAlgo_t algo, const void *alphaDataDiff,
+    const void *betaDataDiff, const void *alphaParamDiff, const void *betaParamDiff,
+    const cudnnTensorDescriptor_t xDesc, const void *xData, const cudnnTensorDescriptor_t yDesc,
+    const void *yData, const cudnnTensorDescriptor_t dyDesc, const void *dyData,
+    const cudnnTensorDescriptor_t dzDesc, void *dzData, const cudnnTensorDescriptor_t dxDesc,
+    void *dxData, const cudnnTensorDescriptor_t dNormScaleBiasDesc, const void *normScaleData,
+    const void *normBiasData, void *dNormScaleData, void *dNormBiasData, double epsilon,
+    const cudnnTensorDescriptor_t normMeanVarDesc, const void *savedMean,
+    const void *savedInvVariance, cudnnActivationDescriptor_t activationDesc, void *workSpace,
+    size_t workSpaceSizeInBytes, void *reserveSpace, size_t reserveSpaceSizeInBytes, int groupCnt);
+
+/* ---- Spatial transformer --------------------------------------------------------------------- */
+
+/* Sampler and output shape of a spatial transformer. */
+typedef struct cudnnSpatialTransformerStruct *cudnnSpatialTransformerDescriptor_t;
+
+/* Interpolation of the spatial transformer. */
+typedef enum {
+    CUDNN_SAMPLER_BILINEAR = 0
+} cudnnSamplerType_t;
+
+/* Makes an empty spatial transformer descriptor in *stDesc (host). */
+cudnnStatus_t CUDNNWINAPI cudnnCreateSpatialTransformerDescriptor(
+    cudnnSpatialTransformerDescriptor_t *stDesc);
+
+/*
+ * Sets sampler, type and output size: dimA (host, nbDims entries) is N, C, H, W of the output.
+ * NOT_SUPPORTED when nbDims is above 4, BAD_PARAM for a size below 1.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetSpatialTransformerNdDescriptor(
+    cudnnSpatialTransformerDescriptor_t stDesc, cudnnSamplerType_t samplerType,
+    cudnnDataType_t dataType, const int nbDims, const int dimA[]);
+
+/* Frees the descriptor. NULL is accepted. */
+cudnnStatus_t CUDNNWINAPI cudnnDestroySpatialTransformerDescriptor(
+    cudnnSpatialTransformerDescriptor_t stDesc);
+
+/*
+ * For each output pixel the position in the input where it is sampled: grid[n][h][w] = theta[n] *
+ * (x, y, 1), with x and y spread evenly over -1 .. 1. theta is N x 2 x 3, grid N x H x W x 2,
+ * engine memory.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSpatialTfGridGeneratorForward(cudnnHandle_t handle,
+    const cudnnSpatialTransformerDescriptor_t stDesc, const void *theta, void *grid);
+
+/*
+ * y = alpha * sample(x, grid) + beta * y, bilinear, positions outside of the image giving 0. x is N
+ * x C x any, grid N x H x W x 2 with x and y in -1 .. 1, y N x C x H x W; engine memory. BAD_PARAM
+ * when shapes do not agree with the descriptor.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSpatialTfSamplerForward(cudnnHandle_t handle,
+    cudnnSpatialTransformerDescriptor_t stDesc, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *grid, const void *beta,
+    cudnnTensorDescriptor_t yDesc, void *y);
+
+/*
+ * dtheta[n] = sum over pixels of dgrid * (x, y, 1): dgrid N x H x W x 2, dtheta N x 2 x 3, engine
+ * memory.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSpatialTfGridGeneratorBackward(cudnnHandle_t handle,
+    const cudnnSpatialTransformerDescriptor_t stDesc, const void *dgrid, void *dtheta);
+
+/*
+ * Gradients of cudnnSpatialTfSamplerForward: dx = alpha * ... + beta * dx, dgrid = alphaDgrid * ...
+ * + betaDgrid * dgrid. Engine memory, scalars on the host.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSpatialTfSamplerBackward(cudnnHandle_t handle,
+    cudnnSpatialTransformerDescriptor_t stDesc, const void *alpha,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const void *beta,
+    const cudnnTensorDescriptor_t dxDesc, void *dx, const void *alphaDgrid,
+    const cudnnTensorDescriptor_t dyDesc, const void *dy, const void *grid, const void *betaDgrid,
+    void *dgrid);
+
+/* ---- Dropout --------------------------------------------------------------------------------- */
+
+/* Probability and random number states of dropout. */
+typedef struct cudnnDropoutStruct *cudnnDropoutDescriptor_t;
+
+/* Makes an empty dropout descriptor in *dropoutDesc (host). */
+cudnnStatus_t CUDNNWINAPI cudnnCreateDropoutDescriptor(cudnnDropoutDescriptor_t *dropoutDesc);
+
+/* Frees the descriptor, not the states. NULL is accepted. */
+cudnnStatus_t CUDNNWINAPI cudnnDestroyDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc);
+
+/* Bytes of engine memory that the random number states take, into *sizeInBytes (host). */
+cudnnStatus_t CUDNNWINAPI cudnnDropoutGetStatesSize(cudnnHandle_t handle, size_t *sizeInBytes);
+
+/*
+ * Bytes of engine memory in which a forward call on a tensor like xdesc keeps its mask, into
+ * *sizeInBytes (host).
+ */
+cudnnStatus_t CUDNNWINAPI cudnnDropoutGetReserveSpaceSize(cudnnTensorDescriptor_t xdesc,
+    size_t *sizeInBytes);
+
+/*
+ * Sets the probability of dropping an element (0 .. 1) and starts the random number states (engine
+ * memory of at least the queried size, owned by the caller) from seed. NULL states with size 0 only
+ * set the probability. BAD_PARAM for a probability out of range or too small a buffer.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnSetDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc,
+    cudnnHandle_t handle, float dropout, void *states, size_t stateSizeInBytes,
+    unsigned long long seed);
+
+/*
+ * As cudnnSetDropoutDescriptor, but keeps the states as they are, for instance as copied from an
+ * earlier run. BAD_PARAM when the buffer is too small.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnRestoreDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc,
+    cudnnHandle_t handle, float dropout, void *states, size_t stateSizeInBytes,
+    unsigned long long seed);
+
+/* Reads probability, states pointer and seed into host variables. */
+cudnnStatus_t CUDNNWINAPI cudnnGetDropoutDescriptor(cudnnDropoutDescriptor_t dropoutDesc,
+    cudnnHandle_t handle, float *dropout, void **states, unsigned long long *seed);
+
+/*
+ * y = x * m / (1 - p) with m 0 with probability p and else 1; p = 0 copies. m is kept in
+ * reserveSpace (engine memory of at least the queried size) for the backward call. x and y have
+ * equal sizes, may be the same tensor. Each call advances the states. BAD_PARAM when sizes differ
+ * or the reserve space is too small.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnDropoutForward(cudnnHandle_t handle,
+    const cudnnDropoutDescriptor_t dropoutDesc, const cudnnTensorDescriptor_t xdesc, const void *x,
+    const cudnnTensorDescriptor_t ydesc, void *y, void *reserveSpace,
+    size_t reserveSpaceSizeInBytes);
+
+/*
+ * dx = dy * m / (1 - p) with the mask of the forward call, taken from reserveSpace. dy and dx
+ * (engine memory) have equal sizes, may be the same tensor. BAD_PARAM when sizes differ or the
+ * reserve space is too small.
+ */
+cudnnStatus_t CUDNNWINAPI cudnnDropoutBackward(cudnnHandle_t handle,
+    const cudnnDropoutDescriptor_t dropoutDesc, const cudnnTensorDescriptor_t dydesc,
+    const void *dy, const cudnnTensorDescriptor_t dxdesc, void *dx, void *reserveSpace,
+    size_t reserveSpaceSizeInBytes);
+
+/* ---- Algorithm numbers ----------------------------------------------------------------------- */
+
+/* Algorithms of the forward convolution. */
+typedef enum {
+    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0, /* no workspace */
+    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM = 1, /* indices computed before */
+    CUDNN_CONVOLUTION_FWD_ALGO_GEMM = 2, /* explicit patch matrix */
+    CUDNN_CONVOLUTION_FWD_ALGO_DIRECT = 3, /* refused by all known versions */
+    CUDNN_CONVOLUTION_FWD_ALGO_FFT = 4,
+    CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING = 5,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD = 6,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED = 7, /* transforms in kernels of their own */
+    CUDNN_CONVOLUTION_FWD_ALGO_COUNT = 8
+} cudnnConvolutionFwdAlgo_t;
+
+/* Algorithms of the gradient for the filter. */
+typedef enum {
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 = 0, /* sums may differ from run to run */
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 = 1, /* deterministic */
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT = 2,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3 = 3, /* like 0, with workspace */
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD = 4,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED = 5,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING = 6,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT = 7
+} cudnnConvolutionBwdFilterAlgo_t;
+
+/* Algorithms of the gradient for the input. */
+typedef enum {
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_0 = 0, /* sums may differ from run to run */
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_1 = 1, /* deterministic */
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT = 2,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING = 3,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD = 4,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED = 5,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT = 6
+} cudnnConvolutionBwdDataAlgo_t;
+
+/* Algorithms of the CTC loss. */
+typedef enum {
+    CUDNN_CTC_LOSS_ALGO_DETERMINISTIC     = 0,
+    CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC = 1
+} cudnnCTCLossAlgo_t;
+
+/* ---- CTC loss -------------------------------------------------------------------------------- */
+
+/* Constants of the CTC loss. */
+typedef struct cudnnCTCLossStruct *cudnnCTCLossDescriptor_t;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CUDNN_OPS_H_ */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors
+ *
+ * The pools behind the opaque types, and the checks of what a caller passes for one. */
+#include "api.h"
+
+#include "transform.h"
+
+dn_pool dn_handle_pool = DN_POOL("handle", 0x4c444e48, dn_handle);
+dn_pool dn_tensor_pool = DN_POOL("tensor descriptor", 0x4e455444, dn_tensor_desc);
+dn_pool dn_filter_pool = DN_POOL("filter descriptor", 0x544c4644, dn_filter_desc);
+dn_pool dn_conv_pool = DN_POOL("convolution descriptor", 0x564e4344, dn_conv_desc);
+dn_pool dn_pool_pool = DN_POOL("pooling descriptor", 0x4c4f5044, dn_pool_desc);
+dn_pool dn_act_pool = DN_POOL("activation descriptor", 0x54434144, dn_act_desc);
+dn_pool dn_dropout_pool = DN_POOL("dropout descriptor", 0x504f5244, dn_dropout_desc);
+dn_pool dn_transform_pool = DN_POOL("tensor transform descriptor", 0x46525444, dn_transform_desc);
+
+static dn_pool *const pools[] = {
+    &dn_handle_pool, &dn_tensor_pool, &dn_filter_pool, &dn_conv_pool, &dn_pool_pool, &dn_act_pool, &dn_dropout_pool, &dn_transform_pool,
+};
+
+/* What the pointer is instead, for the text. */
+static dn_status not_live(dn_pool *pool, const void *p, const char *name)
+{
+    if (!p)
+        return dn_fail(DN_BAD_PARAM, "%s is NULL; it must be a %s", name, pool->type);
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+        if (pools[i] != pool && dn_pool_live(pools[i], p))
+            return dn_fail(DN_BAD_PARAM, "%s is a %s; it must be a %s", name, pools[i]->type, pool->type);
+    return dn_fail(DN_BAD_PARAM, "%s (%p) is no live %s; it was destroyed, or never created by this library", name, p, pool->type);
+}
+
+void *dn_object_of(dn_pool *pool, const void *desc, const char *name)
+{
+    if (dn_pool_live(pool, desc))
+        return (void *)(uintptr_t)desc;
+    not_live(pool, desc, name);
+    return NULL;
+}
+
+dn_handle *dn_handle_of(cudnnHandle_t handle)
+{
+    return dn_object_of(&dn_handle_pool, handle, "handle");
+}
+
+/* All descriptors begin with cookie and set. */
+typedef struct head {
+    uint32_t cookie, set;
+} head;
+
+static void *set_object(dn_pool *pool, const void *desc, const char *name)
+{
+    head *d = dn_object_of(pool, desc, name);
+    if (d && !d->set) {
+        dn_fail(DN_BAD_PARAM, "%s was created but never set", name);
+        return NULL;
+    }
+    return d;
+}
+
+const dn_tensor *dn_tensor_of(const cudnnTensorDescriptor_t desc, const char *name)
+{
+    const dn_tensor_desc *d = set_object(&dn_tensor_pool, desc, name);
+    return d ? &d->t : NULL;
+}
+
+const dn_filter_desc *dn_filter_of(const cudnnFilterDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_filter_pool, desc, name);
+}
+
+const dn_conv_desc *dn_conv_of(const cudnnConvolutionDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_conv_pool, desc, name);
+}
+
+const dn_pool_desc *dn_pool_of(const cudnnPoolingDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_pool_pool, desc, name);
+}
+
+const dn_act_desc *dn_act_of(const cudnnActivationDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_act_pool, desc, name);
+}
+
+dn_dropout_desc *dn_dropout_of(const cudnnDropoutDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_dropout_pool, desc, name);
+}
+
+dn_status dn_object_create(dn_pool *pool, void **out, const char *name)
+{
+    if (!out)
+        return dn_want(out, name);
+    *out = dn_pool_new(pool);
+    return *out ? DN_SUCCESS : dn_fail(DN_ALLOC_FAILED, "no memory for a %s", pool->type);
+}
+
+dn_status dn_object_destroy(dn_pool *pool, void *desc, const char *name)
+{
+    if (!desc)
+        return DN_SUCCESS;
+    if (!dn_object_of(pool, desc, name))
+        return DN_BAD_PARAM;
+    dn_pool_free(pool, desc);
+    return DN_SUCCESS;
+}
+
+dn_status dn_want(const void *p, const char *name)
+{
+    return p ? DN_SUCCESS : dn_fail(DN_BAD_PARAM, "%s is NULL", name);
+}
+
+dn_status dn_want_range(long long v, long long lo, long long hi, const char *name, const char *what)
+{
+    return v >= lo && v <= hi ? DN_SUCCESS : dn_fail(DN_BAD_PARAM, "%s is %lld; it must be %s", name, v, what);
+}
+
+dn_status dn_scalar(const void *p, dn_dtype data, const char *name, double *out)
+{
+    if (!p)
+        return dn_want(p, name);
+    *out = dn_load(data == DN_F64 ? DN_F64 : DN_F32, p, 0);
+    return DN_SUCCESS;
+}
+
+void dn_bind(dn_problem *p, dn_args *a, dn_role role, const dn_tensor *t, const void *ptr)
+{
+    uintptr_t bits = (uintptr_t)ptr | 16;
+    p->t[role] = *t;
+    p->align[role] = (uint8_t)(bits & -bits);
+    a->ptr[role] = (void *)(uintptr_t)ptr;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors
+ *
+ * What the operating system gives: locks, shared libraries, clocks, aligned memory, the thread pool. The only header whose
+ * implementation (os.c, threads.c) may call anything that is not in C11's library. */
+#ifndef DN_CORE_OS_H
+#define DN_CORE_OS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <pthread.h>
+
+typedef struct dn_lock { pthread_mutex_t m; } dn_lock;
+#define DN_LOCK_INIT { PTHREAD_MUTEX_INITIALIZER }
+void dn_lock_take(dn_lock *l);
+void dn_lock_give(dn_lock *l);
+
+void *dn_lib_open(const char *name);                     /* NULL where it cannot be opened; dn_lib_error says why */
+void *dn_lib_symbol(void *lib, const char *name);        /* NULL where it is not there */
+const char *dn_lib_error(void);
+
+uint64_t dn_time_ns(void);                               /* monotonic */
+void dn_time_wall(unsigned *sec, unsigned *usec);
+unsigned long long dn_process_id(void);
+unsigned long long dn_thread_id(void);
+
+void *dn_aligned_alloc(size_t size);                     /* 64-byte aligned; NULL on failure; size 0 gives a pointer too */
+void dn_aligned_free(void *p);
+
+/* core/threads.c. Calls fn(ctx, begin, end) over disjoint ranges that cover [0, n), each a multiple of grain long but the last,
+ * on the library's threads and this one; returns when all are done. Which thread takes a range, and how many ranges one call
+ * covers, is not fixed: fn must give the same result however [0, n) is cut. Nested calls run on the calling thread. */
+typedef void (*dn_range_fn)(void *ctx, int64_t begin, int64_t end);
+void dn_parallel(int64_t n, int64_t grain, dn_range_fn fn, void *ctx);
+int dn_thread_count(void);
+
+#endif

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the anydnn authors
+#
+# check.sh BUILD [ctest options]: runs the tests of a build folder and ends with "N passed, N failed".
+# Exit status 0 only where at least one test ran and none failed.
+set -u
+build=$1
+shift
+log=$build/check.log
+: >"$log"
+(cd "$build" && ctest --output-on-failure --timeout 600 "$@" 2>&1; echo "ctest exit $?") | tee "$log" | grep -v '^ctest exit '
+
+# "98% tests passed, 1 tests failed out of 57"; tests that never started count as failed there.
+summary=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -1)
+failed=$(echo "$summary" | sed -n 's/.*passed, \([0-9]*\) tests failed.*/\1/p')
+total=$(echo "$summary" | sed -n 's/.*out of \([0-9]*\).*/\1/p')
+skipped=$(grep -c '\*\*\*Skipped' "$log" || true)
+if [ -z "$total" ] || [ "$total" -eq 0 ]; then
+    echo "check: no test ran in $build"
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+if [ "$skipped" -gt 0 ]; then
+    echo "$skipped skipped (not counted as passed)"
+fi
+echo "$((total - failed - skipped)) passed, $failed failed"
+[ "$failed" -eq 0 ] && grep -q '^ctest exit 0$' "$log"
