@@ -137,12 +137,12 @@ static void conv_choose(network *net, layer *l)
     int n;
     size_t size;
     LIB(cudnnGetConvolutionForwardAlgorithm_v7(net->handle, l->x_desc, l->w_desc, l->conv, l->y_desc, 1, &n, &fwd));
-    LIB(n ? fwd.status : CUDNN_STATUS_NOT_SUPPORTED);
+    lib_check(n ? fwd.status : CUDNN_STATUS_NOT_SUPPORTED, "cudnnGetConvolutionForwardAlgorithm_v7", __LINE__);
     l->fwd_algo = fwd.algo;
     LIB(cudnnGetConvolutionForwardWorkspaceSize(net->handle, l->x_desc, l->w_desc, l->conv, l->y_desc, fwd.algo, &size));
     workspace_want(net, size);
     LIB(cudnnGetConvolutionBackwardFilterAlgorithm_v7(net->handle, l->x_desc, l->y_desc, l->conv, l->w_desc, 1, &n, &filter));
-    LIB(n ? filter.status : CUDNN_STATUS_NOT_SUPPORTED);
+    lib_check(n ? filter.status : CUDNN_STATUS_NOT_SUPPORTED, "cudnnGetConvolutionBackwardFilterAlgorithm_v7", __LINE__);
     l->filter_algo = filter.algo;
     LIB(cudnnGetConvolutionBackwardFilterWorkspaceSize(net->handle, l->x_desc, l->y_desc, l->conv, l->w_desc, filter.algo,
                                                        &size));
@@ -150,7 +150,7 @@ static void conv_choose(network *net, layer *l)
     if (l == net->l)
         return;  /* nobody wants the gradient by the images */
     LIB(cudnnGetConvolutionBackwardDataAlgorithm_v7(net->handle, l->w_desc, l->y_desc, l->conv, l->x_desc, 1, &n, &data));
-    LIB(n ? data.status : CUDNN_STATUS_NOT_SUPPORTED);
+    lib_check(n ? data.status : CUDNN_STATUS_NOT_SUPPORTED, "cudnnGetConvolutionBackwardDataAlgorithm_v7", __LINE__);
     l->data_algo = data.algo;
     LIB(cudnnGetConvolutionBackwardDataWorkspaceSize(net->handle, l->w_desc, l->y_desc, l->conv, l->x_desc, data.algo, &size));
     workspace_want(net, size);
@@ -460,7 +460,7 @@ static double test(network *net, const digits *d, history *h, float *host)
             int best = 0;
             for (int k = 1; k < CLASSES; k++)
                 best = log_p[k] > log_p[best] ? k : best;
-            if (best != d->v[order[at + i]].label || !(log_p[best] <= 0.0f))  /* the second: NaN is no answer */
+            if (best != d->v[order[at + i]].label || isnan(log_p[best]))
                 h->misses[h->n_misses++] = (miss){order[at + i], best, exp(log_p[best])};
         }
     }

@@ -8,6 +8,13 @@ set -u
 build=$1
 shift
 log=$build/check.log
+source=$(cd "$(dirname "$0")/.." && pwd)
+if grep -q '^ANYDNN_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
+    # Tests ask for impossible sizes on purpose. use_tls=0: the leak checker reads the thread-local
+    # storage of libraries opened at run time (oneDNN's OpenMP) and crashes there itself.
+    export ASAN_OPTIONS=allocator_may_return_null=1
+    export LSAN_OPTIONS="use_tls=0:print_suppressions=0:suppressions=$source/tests/lsan.supp"
+fi
 : >"$log"
 (cd "$build" && ctest --output-on-failure --timeout 600 "$@" 2>&1; echo "ctest exit $?") | tee "$log" | grep -v '^ctest exit '
 

@@ -10,7 +10,7 @@ build=$(cd "$1" && pwd)
 dist=$(cd "$2" && pwd)
 demo=$build/demo
 archive=$(ls "$dist"/anydnn-linux-*_abi8-archive.tar.xz | tail -1)
-data=$(ls "$source"/examples/digits.* | head -1)
+data=$source/examples/digits.csv
 
 rm -rf "$demo"
 mkdir -p "$demo/prefix"

@@ -138,7 +138,7 @@ cudnnStatus_t CUDNNWINAPI cudnnGetConvolution2dDescriptor(
 /*
  * As cudnnSetConvolution2dDescriptor for arrayLength spatial dimensions (1 to CUDNN_DIM_MAX - 2);
  * the arrays are on the host and have arrayLength entries. BAD_PARAM as there, NOT_SUPPORTED when
- * arrayLength is too large.
+ * arrayLength is too large. 0 is accepted here and refused at use.
  */
 cudnnStatus_t CUDNNWINAPI cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t convDesc,
     int arrayLength, const int padA[], const int filterStrideA[], const int dilationA[],
@@ -203,7 +203,7 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionForwardAlgorithm(cudnnHandle_t han
 /*
  * As the Find function above, on the memory of the caller: y is overwritten, the other data are
  * read, workSpace is engine memory of workSpaceSizeInBytes, and algorithms that need more are
- * skipped. No allocation. BAD_PARAM for a NULL data pointer.
+ * listed with ALLOC_FAILED, after those that ran. No allocation. BAD_PARAM for a NULL data pointer.
  */
 cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t handle,
     const cudnnTensorDescriptor_t xDesc, const void *x, const cudnnFilterDescriptor_t wDesc,
@@ -253,9 +253,9 @@ cudnnStatus_t CUDNNWINAPI cudnnConvolutionForward(cudnnHandle_t handle, const vo
 
 /*
  * y = act(alpha1 * conv(x, w) + alpha2 * z + bias). bias has the shape 1 x K x 1 x 1, z that of y;
- * z may be y. The activation is RELU, or IDENTITY with IMPLICIT_PRECOMP_GEMM alone. Engine memory,
- * scalars on the host. BAD_PARAM when shapes or types do not agree, NOT_SUPPORTED for other
- * activations.
+ * z may be y. The activation is RELU, or IDENTITY with IMPLICIT_PRECOMP_GEMM alone (NOT_SUPPORTED
+ * with another algorithm); anydnn takes the other modes too, with any algorithm. Engine memory,
+ * scalars on the host. BAD_PARAM when shapes or types do not agree.
  */
 cudnnStatus_t CUDNNWINAPI cudnnConvolutionBiasActivationForward(cudnnHandle_t handle,
     const void *alpha1, const cudnnTensorDescriptor_t xDesc, const void *x,
@@ -287,7 +287,7 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardDataAlgorithm(cudnnHandle_
 /*
  * As the Find function above, on the memory of the caller: dx is overwritten, the other data are
  * read, workSpace is engine memory of workSpaceSizeInBytes, and algorithms that need more are
- * skipped. No allocation. BAD_PARAM for a NULL data pointer.
+ * listed with ALLOC_FAILED, after those that ran. No allocation. BAD_PARAM for a NULL data pointer.
  */
 cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardDataAlgorithmEx(cudnnHandle_t handle,
     const cudnnFilterDescriptor_t wDesc, const void *w, const cudnnTensorDescriptor_t dyDesc,

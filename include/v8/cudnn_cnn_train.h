@@ -72,7 +72,8 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardFilterAlgorithm(cudnnHandl
 /*
  * As the Find function above, on the memory of the caller: dw is overwritten, the other data are
  * read, workSpace is engine memory of workSpaceSizeInBytes, and algorithms that need more are
- * skipped. No allocation. BAD_PARAM for a NULL data pointer. Here y is the gradient dy.
+ * listed with ALLOC_FAILED, after those that ran. No allocation. BAD_PARAM for a NULL data
+ * pointer. Here y is the gradient dy.
  */
 cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardFilterAlgorithmEx(cudnnHandle_t handle,
     const cudnnTensorDescriptor_t xDesc, const void *x, const cudnnTensorDescriptor_t dyDesc,

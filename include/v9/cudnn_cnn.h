@@ -151,7 +151,7 @@ cudnnStatus_t CUDNNWINAPI cudnnGetConvolution2dDescriptor(
 /*
  * As cudnnSetConvolution2dDescriptor for arrayLength spatial dimensions (1 to CUDNN_DIM_MAX - 2);
  * the arrays are on the host and have arrayLength entries. BAD_PARAM as there, NOT_SUPPORTED when
- * arrayLength is too large.
+ * arrayLength is too large. 0 is accepted here and refused at use.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t convDesc,
@@ -224,7 +224,7 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionForwardAlgorithm(cudnnHandle_t han
 /*
  * As the Find function above, on the memory of the caller: y is overwritten, the other data are
  * read, workSpace is engine memory of workSpaceSizeInBytes, and algorithms that need more are
- * skipped. No allocation. BAD_PARAM for a NULL data pointer.
+ * listed with ALLOC_FAILED, after those that ran. No allocation. BAD_PARAM for a NULL data pointer.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t handle,
@@ -279,9 +279,9 @@ cudnnStatus_t CUDNNWINAPI cudnnConvolutionForward(cudnnHandle_t handle, const vo
 
 /*
  * y = act(alpha1 * conv(x, w) + alpha2 * z + bias). bias has the shape 1 x K x 1 x 1, z that of y;
- * z may be y. The activation is RELU, or IDENTITY with IMPLICIT_PRECOMP_GEMM alone. Engine memory,
- * scalars on the host. BAD_PARAM when shapes or types do not agree, NOT_SUPPORTED for other
- * activations.
+ * z may be y. The activation is RELU, or IDENTITY with IMPLICIT_PRECOMP_GEMM alone (NOT_SUPPORTED
+ * with another algorithm); anydnn takes the other modes too, with any algorithm. Engine memory,
+ * scalars on the host. BAD_PARAM when shapes or types do not agree.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnConvolutionBiasActivationForward(cudnnHandle_t handle,
@@ -317,7 +317,7 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardDataAlgorithm(cudnnHandle_
 /*
  * As the Find function above, on the memory of the caller: dx is overwritten, the other data are
  * read, workSpace is engine memory of workSpaceSizeInBytes, and algorithms that need more are
- * skipped. No allocation. BAD_PARAM for a NULL data pointer.
+ * listed with ALLOC_FAILED, after those that ran. No allocation. BAD_PARAM for a NULL data pointer.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardDataAlgorithmEx(cudnnHandle_t handle,
@@ -405,7 +405,8 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardFilterAlgorithm(cudnnHandl
 /*
  * As the Find function above, on the memory of the caller: dw is overwritten, the other data are
  * read, workSpace is engine memory of workSpaceSizeInBytes, and algorithms that need more are
- * skipped. No allocation. BAD_PARAM for a NULL data pointer. Here y is the gradient dy.
+ * listed with ALLOC_FAILED, after those that ran. No allocation. BAD_PARAM for a NULL data
+ * pointer. Here y is the gradient dy.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionBackwardFilterAlgorithmEx(cudnnHandle_t handle,

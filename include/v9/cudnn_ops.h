@@ -147,7 +147,7 @@ cudnnStatus_t CUDNNWINAPI cudnnCreateTensorTransformDescriptor(
  * Sets a layout change for nbDims dimensions: target layout, elements of zero padding before and
  * after each dimension (host arrays of nbDims, NULL for none), and folding factors of the nbDims -
  * 2 spatial dimensions (host, NULL for none), which move blocks of space into channels (FOLD) or
- * back (UNFOLD). BAD_PARAM for nbDims below 2 or an unknown direction, NOT_SUPPORTED for nbDims
+ * back (UNFOLD). BAD_PARAM for nbDims below 3 or an unknown direction, NOT_SUPPORTED for nbDims
  * above CUDNN_DIM_MAX or an unknown layout.
  */
 CUDNN_DEPRECATED
@@ -317,9 +317,9 @@ cudnnStatus_t CUDNNWINAPI cudnnOpTensor(cudnnHandle_t handle,
     const cudnnTensorDescriptor_t cDesc, void *C);
 
 /*
- * Sets every element of y (engine memory) to *valuePtr, one host value of the type of yDesc (for
- * vector types one value per lane). BAD_PARAM for NULL, NOT_SUPPORTED for a type that cannot be
- * filled.
+ * Sets every element of y (engine memory) to *valuePtr, one host value: double for double data,
+ * int32_t for INT32, else float (for half and 8-bit data too). BAD_PARAM for
+ * NULL, NOT_SUPPORTED for a type that cannot be filled.
  */
 cudnnStatus_t CUDNNWINAPI cudnnSetTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t yDesc,
     void *y, const void *valuePtr);
@@ -718,7 +718,7 @@ CUDNN_DEPRECATED typedef enum {
 /*
  * Fills derivedBnDesc with the shape of scale, bias, mean and variance for xDesc: 1xCx1x1 (or
  * 1xCx1x1x1) for the SPATIAL modes, 1xCxHxW (or 1xCxDxHxW) for PER_ACTIVATION. Its type is float,
- * or double for double data. BAD_PARAM for a rank other than 4 or 5.
+ * or double for double data, whatever the layout of x. Ranks 3 to 8 are accepted.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnDeriveBNTensorDescriptor(cudnnTensorDescriptor_t derivedBnDesc,

@@ -63,7 +63,7 @@ static dn_status check_types(const dn_problem *p)
     dn_dtype x = (dn_dtype)p->t[DN_X].type, w = (dn_dtype)p->t[DN_W].type, y = (dn_dtype)p->t[DN_Y].type;
     bool integer = !dn_dtype_is_float(x) && !dn_dtype_is_float(w);
     if ((x != w && !integer) || (x != y && !integer))
-        return dn_fail(DN_BAD_PARAM, "the types of input, filter and output are %s, %s and %s; they must be equal", dn_dtype_name(x),
+        return dn_fail(DN_BAD_PARAM, "xDesc, wDesc and yDesc have the types %s, %s and %s; they must be equal", dn_dtype_name(x),
                        dn_dtype_name(w), dn_dtype_name(y));
     return DN_SUCCESS;
 }

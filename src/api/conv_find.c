@@ -101,6 +101,18 @@ static const dn_timing *timing_of(const dn_handle *h, const dn_problem *p, const
     return NULL;
 }
 
+/* The row's own status and time, and the workspace that the workspace query names for this number: what is listed must be enough
+ * for any later call with it, whatever its beta and pointers. */
+static algo_perf timed_entry(const dn_conv_call *c, const dn_problem *p, const dn_timing *t)
+{
+    algo_perf e = {.algo = p->algo, .status = t->status, .ms = t->ms,
+                   .deterministic = !(t->solver->flags & DN_SOLVER_NONDETERMINISTIC)};
+    dn_status st = dn_plan_workspace(c->h, p, &e.memory);
+    if (e.status == DN_SUCCESS)
+        e.status = st != DN_SUCCESS ? st : e.memory > c->a.workspace_size ? DN_ALLOC_FAILED : DN_SUCCESS;
+    return e;
+}
+
 /* Times each number's row on the data and workspace of the call. */
 static void time_rows(const dn_conv_call *c, int algos, algo_list *list)
 {
@@ -111,8 +123,7 @@ static void time_rows(const dn_conv_call *c, int algos, algo_list *list)
         p.algo = (int16_t)algo;
         const dn_timing *first = timing_of(c->h, &p, t, dn_tune(c->h, &p, &c->a, t, ROWS_MAX));
         if (first)
-            list->e[list->count++] = (algo_perf){.algo = algo, .status = first->status, .ms = first->ms, .memory = first->workspace,
-                                                 .deterministic = !(first->solver->flags & DN_SOLVER_NONDETERMINISTIC)};
+            list->e[list->count++] = timed_entry(c, &p, first);
     }
     list_refused(list, algos);
     sort_by_time(list);

@@ -79,10 +79,11 @@ cudnnStatus_t CUDNNWINAPI cudnnGetFilterNdDescriptor(const cudnnFilterDescriptor
 {
     dn_call_begin("cudnnGetFilterNdDescriptor");
     const dn_filter_desc *d = dn_object_of(&dn_filter_pool, filterDesc, "filterDesc");
-    if (!d || dn_want_range(nbDimsRequested, 0, DN_RANK_MAX, "nbDimsRequested", "0 to CUDNN_DIM_MAX = 8") ||
-        dn_want(dataType, "dataType") || dn_want(format, "format") || dn_want(nbDims, "nbDims") ||
-        (nbDimsRequested && dn_want(filterDimA, "filterDimA")))
+    if (!d || dn_want_range(nbDimsRequested, 1, INT32_MAX, "nbDimsRequested", "1 to CUDNN_DIM_MAX = 8") ||
+        dn_want(dataType, "dataType") || dn_want(format, "format") || dn_want(nbDims, "nbDims") || dn_want(filterDimA, "filterDimA"))
         return dn_answer(DN_BAD_PARAM);
+    if (nbDimsRequested > DN_RANK_MAX)  /* as the vendor tells them apart */
+        return dn_answer(dn_fail(DN_NOT_SUPPORTED, "nbDimsRequested is %d; it must be 1 to CUDNN_DIM_MAX = 8", nbDimsRequested));
     *dataType = (cudnnDataType_t)d->t.type;
     *format = (cudnnTensorFormat_t)d->format;
     *nbDims = d->t.rank;

@@ -34,7 +34,8 @@ cudnnStatus_t CUDNNWINAPI cudnnGetProperty(libraryPropertyType type, int *value)
     case MAJOR_VERSION: *value = CUDNN_MAJOR; break;
     case MINOR_VERSION: *value = CUDNN_MINOR; break;
     case PATCH_LEVEL: *value = CUDNN_PATCHLEVEL; break;
-    default: return dn_answer(dn_want_range(type, 0, 2, "type", "MAJOR_VERSION, MINOR_VERSION or PATCH_LEVEL"));
+    default:
+        return dn_answer(dn_fail(DN_INVALID_VALUE, "type is %d; it must be MAJOR_VERSION, MINOR_VERSION or PATCH_LEVEL", (int)type));
     }
     return CUDNN_STATUS_SUCCESS;
 }

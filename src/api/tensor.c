@@ -76,9 +76,9 @@ dn_status dn_tensor_bytes(const dn_tensor *t, size_t *bytes)
 static dn_status fill_strides(dn_tensor *t, const int *strides, const char *const *names)
 {
     for (int i = 0; i < t->rank; i++) {
-        if (strides[i] == 0 && names)
+        if (strides[i] == 0 && t->dims[i] > 1 && names)
             return dn_fail(DN_BAD_PARAM, "%s is 0; a stride may be negative but not 0", names[i]);
-        if (strides[i] == 0)
+        if (strides[i] == 0 && t->dims[i] > 1)
             return dn_fail(DN_BAD_PARAM, "strideA[%d] is 0; a stride may be negative but not 0", i);
         t->strides[i] = strides[i];
     }

@@ -166,7 +166,7 @@ dn_status dn_run_checked(dn_handle *h, const dn_plan *plan, const dn_args *a)
 {
     const dn_problem *p = &plan->problem;
     int check = dn_config_get()->check;
-    operands before;
+    operands before = { 0 };
     take_all(h, p, a, &before);
     dn_status st = plan->solver->run(h, plan, a);
     bool finite = before.complete && inputs_finite(p, &before);

@@ -6,6 +6,7 @@
 #ifndef DN_CORE_OS_H
 #define DN_CORE_OS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <pthread.h>
@@ -33,5 +34,7 @@ void dn_aligned_free(void *p);
 typedef void (*dn_range_fn)(void *ctx, int64_t begin, int64_t end);
 void dn_parallel(int64_t n, int64_t grain, dn_range_fn fn, void *ctx);
 int dn_thread_count(void);
+/* Whether this process was forked from one that had asked this before: the threads that other libraries had there are not here. */
+bool dn_forked(void);
 
 #endif

@@ -164,12 +164,16 @@ dn_status dn_plan_get(dn_handle *h, const dn_problem *p, dn_plan **out)
     return DN_SUCCESS;
 }
 
-static const dn_solver *first_row(dn_handle *h, const dn_problem *p)
+/* The first row that takes p. *plain: that row and all before it look at neither alignment nor beta, so it stays the first. */
+static const dn_solver *first_row(dn_handle *h, const dn_problem *p, bool *plain)
 {
     const dn_solver *s;
-    for (int i = 0; (s = dn_solver_at(h->engine, (dn_op)p->op, (dn_dir)p->dir, i)); i++)
+    *plain = true;
+    for (int i = 0; (s = dn_solver_at(h->engine, (dn_op)p->op, (dn_dir)p->dir, i)); i++) {
+        *plain = *plain && (s->flags & DN_SOLVER_PLAIN);
         if (!dn_solver_refuses(s, p))
             return s;
+    }
     return NULL;
 }
 
@@ -183,14 +187,15 @@ dn_status dn_plan_workspace(dn_handle *h, const dn_problem *p, size_t *bytes)
             q.flags = (uint16_t)((p->flags & ~DN_F_BETA_ZERO) | (beta ? 0 : DN_F_BETA_ZERO));
             for (int r = 0; r < DN_ROLE_COUNT; r++)
                 q.align[r] = q.t[r].rank ? (uint8_t)align : 0;
-            const dn_solver *s = first_row(h, &q);
+            bool plain;
+            const dn_solver *s = first_row(h, &q, &plain);
             if (!s)
                 continue;
             any = true;
             size_t need = s->workspace ? s->workspace(&q) : 0;
             if (need > *bytes)
                 *bytes = need;
-            if (s->flags & DN_SOLVER_PLAIN)
+            if (plain)
                 return DN_SUCCESS;
         }
     return any ? DN_SUCCESS : none_accepts(h, p);

@@ -43,26 +43,28 @@ static slot *fresh_slot(dn_pool *pool)
     return (slot *)(slab + slot_size(pool) * pool->fresh++);
 }
 
-/* Slots wait in a queue this long before they are used again, so that a use after destroy meets a dead cookie. */
-static slot *old_slot(dn_pool *pool)
+/* The slot that was freed first. At least DN_POOL_FIRST stay in the queue, so that a use after destroy meets a dead cookie for
+ * as many creations; all of them go out only when memory is short. */
+static slot *old_slot(dn_pool *pool, size_t keep)
 {
     slot *s = pool->free_head;
-    if (s) {
-        pool->free_head = s->next;
-        if (!s->next)
-            pool->free_tail = NULL;
-    }
+    if (!s || pool->free_count <= keep)
+        return NULL;
+    pool->free_head = s->next;
+    pool->free_count--;
+    if (!s->next)
+        pool->free_tail = NULL;
     return s;
 }
 
 void *dn_pool_new(dn_pool *pool)
 {
     dn_lock_take(&pool->lock);
-    int n = atomic_load_explicit(&pool->slabs, memory_order_relaxed);
-    bool room = n > 0 && pool->fresh < slab_slots(n - 1);
-    slot *s = room ? fresh_slot(pool) : old_slot(pool);
+    slot *s = old_slot(pool, DN_POOL_FIRST);
     if (!s)
         s = fresh_slot(pool);
+    if (!s)
+        s = old_slot(pool, 0);
     dn_lock_give(&pool->lock);
     if (s) {
         memset(s, 0, pool->size);
@@ -82,6 +84,7 @@ void dn_pool_free(dn_pool *pool, void *object)
     else
         pool->free_head = s;
     pool->free_tail = s;
+    pool->free_count++;
     dn_lock_give(&pool->lock);
 }
 

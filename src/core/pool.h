@@ -26,6 +26,7 @@ typedef struct dn_pool {
     _Atomic int slabs;
     size_t fresh;       /* slots of the last slab never given out yet */
     void *free_head, *free_tail;
+    size_t free_count;
 } dn_pool;
 
 #define DN_POOL(type_name, cookie_value, c_type) \

@@ -138,14 +138,30 @@ static void start_threads(void)
 
 /* A child forked while another thread held busy would find it locked for ever. */
 #if !defined(_WIN32)
+static bool forked;
+
 static void after_fork(void)
 {
     pthread_mutex_init(&pool.busy, NULL);
+    forked = true;
 }
 
 static void register_fork(void)
 {
     pthread_atfork(NULL, NULL, after_fork);
+}
+
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+bool dn_forked(void)
+{
+    pthread_once(&fork_once, register_fork);
+    return forked;
+}
+#else
+bool dn_forked(void)
+{
+    return false;
 }
 #endif
 
@@ -174,9 +190,8 @@ void dn_parallel(int64_t n, int64_t grain, dn_range_fn fn, void *ctx)
     int64_t pieces = (n - 1) / grain + 1;
     int threads = dn_thread_count();
 #if !defined(_WIN32)
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (threads > 1 && pieces > 1)
-        pthread_once(&once, register_fork);
+        pthread_once(&fork_once, register_fork);
 #endif
     if (threads == 1 || pieces == 1 || inside || pthread_mutex_trylock(&pool.busy) != 0) {
         fn(ctx, 0, n);

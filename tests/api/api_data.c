@@ -264,9 +264,9 @@ double *tens_random(const tens *t, unsigned seed)
     return dense;
 }
 
-void expect_near(const char *file, int line, const char *what, const tens *t, const double *want, double tol)
+void expect_near(const char *file, int line, const char *what, const tens *t, const double *want, double tol, double least)
 {
-    double *got = tens_get(t), top = 1e-30;
+    double *got = tens_get(t), top = least;
     for (int64_t i = 0; i < t->count; i++)
         if (isfinite(want[i]) && fabs(want[i]) > top)
             top = fabs(want[i]);

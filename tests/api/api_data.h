@@ -49,10 +49,11 @@ void data_free(void);                 /* every row given out since the last call
 int data_teardown(void **state);
 #define DATA_TEST(f) cmocka_unit_test_teardown(f, data_teardown)
 
-/* Fails where any |got - want| > tol * (largest |want|, at least 1e-30) + one rounding of the type, or got is not finite where
+/* Fails where any |got - want| > tol * (largest |want|, at least least) + one rounding of the type, or got is not finite where
  * want is. Says which element. */
-void expect_near(const char *file, int line, const char *what, const tens *t, const double *want, double tol);
-#define NEAR(t, want, tol) expect_near(__FILE__, __LINE__, #t, t, want, tol)
+void expect_near(const char *file, int line, const char *what, const tens *t, const double *want, double tol, double least);
+#define NEAR(t, want, tol) expect_near(__FILE__, __LINE__, #t, t, want, tol, 1e-30)
+#define NEAR_LEAST(t, want, tol, least) expect_near(__FILE__, __LINE__, #t, t, want, tol, least)
 double type_tol(cudnnDataType_t type);
 
 /* --- convolution: 1 to 3 spatial dimensions --- */

@@ -72,8 +72,11 @@ typedef struct api_row_info {
     const char *reason;              /* why the vendor's answer differs on purpose, or NULL */
     const char *const *texts;        /* ended by NULL */
 } api_row_info;
-void api_row_mark(const char *fn);   /* makes the last-error text another function's, so that a stale one is seen */
+void api_row_begin(const char *fn);  /* makes the last-error text another function's, so that a stale one is seen */
 void api_row_check(const api_row_info *r, cudnnStatus_t got);
+/* Another library may crash in a row: that is printed and counted, and the next row runs. Ours may not. */
+void api_row_crashed(const api_row_info *r);
+extern sigjmp_buf api_row_jump;
 void api_row_absent(const char *fn);
 void api_rows_done(void);
 bool api_row_seen(const char *fn);   /* some row called it */
@@ -85,10 +88,13 @@ extern int api_row_count;
             api_row_absent(#f);                                                                                  \
             break;                                                                                               \
         }                                                                                                        \
-        api_row_mark(#f);                                                                                        \
-        cudnnStatus_t row_got_ = api.f arguments;                                                                \
-        api_row_check(&(api_row_info){__FILE__, __LINE__, #f, #arguments, want, vendor_want, why,                \
-                                      (const char *const[]){__VA_ARGS__, NULL}}, row_got_);                      \
+        const api_row_info row_ = {__FILE__, __LINE__, #f, #arguments, want, vendor_want, why,                   \
+                                   (const char *const[]){__VA_ARGS__, NULL}};                                    \
+        api_row_begin(#f);                                                                                       \
+        if (api_ours || !sigsetjmp(api_row_jump, 1))                                                             \
+            api_row_check(&row_, api.f arguments);                                                               \
+        else                                                                                                     \
+            api_row_crashed(&row_);                                                                              \
     } while (0)
 #define ROW(f, arguments, want, ...) API_ROW(f, arguments, want, want, NULL, __VA_ARGS__)
 /* A deliberate difference: what the vendor answers, and why we do not. */

@@ -17,6 +17,8 @@
 conv_case plain_2d(cudnnDataType_t type, int n, int c, int h, int w, int k, int r);
 /* Runs every algorithm of every direction and compares; the three numbers of ref's families must be there. */
 void check_all_algos(const conv_case *c);
+/* The vendor's own limits are no failure of the test: true for its NOT_SUPPORTED. */
+bool vendor_cannot(cudnnStatus_t st);
 
 void L1_offsets_past_2_31(void **state);
 void L3_odd_batch_1d_backward(void **state);

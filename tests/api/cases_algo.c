@@ -161,6 +161,18 @@ void L10_deterministic_means_equal_bits(void **state)
     }
 }
 
+/* The query answers for every beta and alignment, so one call may do with less; it may not reach past what it was given. */
+static void run_with_too_little(conv *v, int dir, int algo, int beta, size_t need)
+{
+    const size_t sizes[] = {need - 1, need / 2, 0};
+    for (int i = 0; i < 3; i++) {
+        void *ws = sizes[i] ? api_alloc_end(sizes[i], 1) : NULL;
+        cudnnStatus_t st = conv_run_with(v, dir, algo, 1, beta, ws, sizes[i]);
+        assert_true(st == OK || api_class(st) == BAD);
+        MEM_CHECK();
+    }
+}
+
 /* sony/nnabla-ext-cuda #118 */
 void L11_queried_workspace_is_enough(void **state)
 {
@@ -176,10 +188,8 @@ void L11_queried_workspace_is_enough(void **state)
                 if (conv_workspace(&v, dir, algo, &need) != OK)
                     continue;
                 assert_int_equal(conv_run_with(&v, dir, algo, 1, 0, need ? api_alloc_end(need, 1) : NULL, need), OK);
-                if (need) {
-                    assert_int_equal(api_class(conv_run_with(&v, dir, algo, 1, 0, api_alloc_end(need - 1, 1), need - 1)), BAD);
-                    assert_int_equal(api_class(conv_run_with(&v, dir, algo, 1, 0, NULL, 0)), BAD);
-                }
+                for (int beta = 0; need && beta < 2; beta++)
+                    run_with_too_little(&v, dir, algo, beta, need);
             }
             conv_free(&v);
         }
@@ -244,7 +254,9 @@ void L14_conv_alpha_beta(void **state)
                     continue;
                 NEAR(r, g, type_tol(types[t]));
                 tens_fill(r, 3);
-                assert_int_equal(conv_run(&v, dir, algo, 2, 1), OK);
+                cudnnStatus_t st = conv_run(&v, dir, algo, 2, 1);
+                if (st != OK)
+                    fail_msg("direction %d algorithm %d: %s: %s", dir, algo, api_status(st), api_error());
                 NEAR(r, want, type_tol(types[t]));
             }
             conv_free(&v);
@@ -310,16 +322,34 @@ static double same(double v)
     return v;
 }
 
-/* PaddlePaddle/Paddle #50853, #60540: ReLU with any algorithm, identity with algorithm 1 alone, nothing else */
+static double sigmoid(double v)
+{
+    return 1 / (1 + exp(-v));
+}
+
+static double elu(double v)
+{
+    return v > 0 ? v : expm1(v);
+}
+
+static double clipped(double v)
+{
+    return v > 0 ? fmin(v, 1) : 0;
+}
+
+/* PaddlePaddle/Paddle #50853, #60540: ReLU with any algorithm, identity with algorithm 1 alone. The vendor takes nothing else;
+ * ours takes the other modes too, and has to be right about them. */
 void L19_conv_bias_activation(void **state)
 {
     (void)state;
     check_bias_act(CUDNN_ACTIVATION_RELU, 0, relu);
     check_bias_act(CUDNN_ACTIVATION_RELU, 1, relu);
     check_bias_act(CUDNN_ACTIVATION_IDENTITY, 1, same);
-    check_bias_act(CUDNN_ACTIVATION_IDENTITY, 0, NULL);
-    check_bias_act(CUDNN_ACTIVATION_SIGMOID, 1, NULL);
-    check_bias_act(CUDNN_ACTIVATION_TANH, 1, NULL);
-    check_bias_act(CUDNN_ACTIVATION_ELU, 1, NULL);
-    check_bias_act(CUDNN_ACTIVATION_CLIPPED_RELU, 1, NULL);
+    check_bias_act(CUDNN_ACTIVATION_IDENTITY, 0, api_ours ? NULL : same);  /* documented as refused; the vendor's 9 runs it */
+    for (int algo = 0; algo < 2; algo++) {
+        check_bias_act(CUDNN_ACTIVATION_SIGMOID, algo, api_ours ? sigmoid : NULL);
+        check_bias_act(CUDNN_ACTIVATION_TANH, algo, api_ours ? tanh : NULL);
+        check_bias_act(CUDNN_ACTIVATION_ELU, algo, api_ours ? elu : NULL);
+        check_bias_act(CUDNN_ACTIVATION_CLIPPED_RELU, algo, api_ours ? clipped : NULL);
+    }
 }

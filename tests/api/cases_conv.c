@@ -20,6 +20,17 @@ static bool must_run(int dir, int algo)
     return algo == 0 || algo == 1 || (dir == DIR_FILTER && algo == 3);
 }
 
+bool vendor_cannot(cudnnStatus_t st)
+{
+    return !api_ours && api_class(st) == NOSUP;
+}
+
+/* On a GPU the default math of float is tf32, and algorithms 4 to 7 are transforms in the type of the data. */
+static double tol_of(const conv_case *c)
+{
+    return !api_ours && c->type != F64 && c->type != BF16 ? 5e-3 : type_tol(c->type);
+}
+
 void check_all_algos(const conv_case *c)
 {
     for (int dir = DIR_FWD; dir <= DIR_FILTER; dir++) {
@@ -30,11 +41,11 @@ void check_all_algos(const conv_case *c)
         for (int algo = 0; algo < conv_algos(dir); algo++) {
             tens_fill(conv_result(&v, dir), NAN);
             cudnnStatus_t st = conv_run(&v, dir, algo, 1, 0);
-            if (api_class(st) == NOSUP && !must_run(dir, algo))
+            if (vendor_cannot(st) || (api_class(st) == NOSUP && !must_run(dir, algo)))
                 continue;
             if (st != OK)
                 fail_msg("direction %d algorithm %d: %s: %s", dir, algo, api_status(st), api_error());
-            NEAR(conv_result(&v, dir), want, type_tol(c->type));
+            NEAR(conv_result(&v, dir), want, tol_of(c));
         }
         conv_free(&v);
     }

@@ -63,9 +63,12 @@ static void check_bn_inference(cudnnBatchNormMode_t mode, int n, int c, int h, i
         want[i] = s[p] * (x[i] - m[p]) / sqrt(v[p] + 1e-3) + t[p];
     }
     tens_fill(&b.y, NAN);
-    CALL(cudnnBatchNormalizationForwardInference, (api_handle(), mode, &one, &zero, b.x.desc, b.x.ptr, b.y.desc, b.y.ptr,
-                                                   b.param.desc, b.scale, b.bias, b.mean, b.var, 1e-3));
-    NEAR(&b.y, want, 1e-5);
+    cudnnStatus_t st = api.cudnnBatchNormalizationForwardInference(api_handle(), mode, &one, &zero, b.x.desc, b.x.ptr, b.y.desc,
+                                                                   b.y.ptr, b.param.desc, b.scale, b.bias, b.mean, b.var, 1e-3);
+    if (!vendor_cannot(st)) {
+        api_must(__FILE__, __LINE__, "inference", st);
+        NEAR(&b.y, want, 1e-5);
+    }
     bn_free(&b);
 }
 
@@ -100,15 +103,23 @@ static void check_bn_training(cudnnBatchNormMode_t mode, const int *dim, double 
         int64_t p = param_of(&b, i);
         want[i] = s[p] * (x[i] - mean[p]) / sqrt(var[p] + 1e-3) + t[p];
     }
-    CALL(cudnnBatchNormalizationForwardTraining, (api_handle(), mode, &one, &zero, b.x.desc, b.x.ptr, b.y.desc, b.y.ptr, b.param.desc,
-                                                  b.scale, b.bias, factor, b.mean, b.var, 1e-3, b.save_mean, b.save_inv));
-    NEAR(&b.y, want, 1e-5);
-    for (int64_t p = 0; p < np; p++) {
+    cudnnStatus_t st = api.cudnnBatchNormalizationForwardTraining(api_handle(), mode, &one, &zero, b.x.desc, b.x.ptr, b.y.desc,
+                                                                  b.y.ptr, b.param.desc, b.scale, b.bias, factor, b.mean, b.var, 1e-3,
+                                                                  b.save_mean, b.save_inv);
+    const bool ran = !vendor_cannot(st);
+    if (ran) {
+        api_must(__FILE__, __LINE__, "training", st);
+        NEAR(&b.y, want, 1e-5);
+    }
+    for (int64_t p = 0; ran && p < np; p++) {
         double unbiased = per > 1 ? var[p] * (double)per / (double)(per - 1) : var[p];
         assert_true(fabs(type_load(F32, b.save_mean, p) - mean[p]) < 1e-5);
         assert_true(fabs(type_load(F32, b.save_inv, p) - 1 / sqrt(var[p] + 1e-3)) < 1e-5 / sqrt(var[p] + 1e-3));
         assert_true(fabs(type_load(F32, b.mean, p) - factor * mean[p]) < 1e-5);
-        assert_true(fabs(type_load(F32, b.var, p) - ((1 - factor) + factor * unbiased)) < 1e-5);
+        if (!api_ours && per == 1)
+            continue;  /* the vendor's is NaN: the case itself */
+        if (!(fabs(type_load(F32, b.var, p) - ((1 - factor) + factor * unbiased)) < 1e-5))
+            fail_msg("running variance %g; the batch has %g over %lld values", type_load(F32, b.var, p), var[p], (long long)per);
     }
     bn_free(&b);
 }
@@ -246,7 +257,7 @@ static void check_softmax(cudnnDataType_t type, cudnnSoftmaxAlgorithm_t algo, cu
         want[i] = log(want[i]);
     tens_fill(&y, NAN);
     CALL(cudnnSoftmaxForward, (api_handle(), algo, mode, scalar(type, 1, &ar), x.desc, x.ptr, scalar(type, 0, &br), y.desc, y.ptr));
-    NEAR(&y, want, type_tol(type));
+    NEAR_LEAST(&y, want, type_tol(type), 1);  /* a logarithm of 1 is as exact as one of e */
     tens_free(&x);
     tens_free(&y);
 }
@@ -261,13 +272,14 @@ void L34_softmax_any_dimension(void **state)
         for (int k = 0; k < 24; k++)
             if (k < 6 || d < 4)
                 check_softmax(types[k / 6], k % 3, k / 3 % 2, dims[d], k & 1);
-    /* one -inf among numbers has probability 0; a row of nothing else is 0/0 */
+    /* one -inf among numbers has probability 0; a row of nothing else is 0/0 (the vendor's kernels say 0) */
     const float one = 1, zero = 0;
     tens x = TENS4(F32, 2, 3, 1, 1), y = TENS4(F32, 2, 3, 1, 1);
     tens_put(&x, (const double[]){-INFINITY, 1, 1, -INFINITY, -INFINITY, -INFINITY});
     CALL(cudnnSoftmaxForward, (api_handle(), CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_INSTANCE, &one, x.desc, x.ptr, &zero, y.desc,
                                y.ptr));
-    NEAR(&y, ((const double[]){0, 0.5, 0.5, NAN, NAN, NAN}), 1e-6);
+    const double none = api_ours ? NAN : 0;
+    NEAR(&y, ((const double[]){0, 0.5, 0.5, none, none, none}), 1e-6);
     tens_free(&x);
     tens_free(&y);
 }
@@ -370,7 +382,10 @@ static void check_alpha_beta(op_call f, cudnnDataType_t type, int64_t n)
     double one, zero, two, r;
     tens_random(&in, 21);
     tens_fill(&out, NAN);
-    assert_int_equal(f(scalar(type, 1, &one), scalar(type, 0, &zero), &in, &out), OK);
+    cudnnStatus_t st = f(scalar(type, 1, &one), scalar(type, 0, &zero), &in, &out);
+    if (vendor_cannot(st))
+        return;
+    assert_int_equal(st, OK);
     double *g = tens_get(&out), *want = data_new(out.count);
     for (int64_t i = 0; i < out.count; i++) {
         assert_int_equal(isnan(g[i]) != 0, i >= n);

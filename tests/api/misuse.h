@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the anydnn authors
  *
- * Objects that the rows of documented misuse work on. Statuses were read from the vendor's 8.9.7 and 9.19, whose two answers
- * are the same but where a row says DN_ABI. A row that makes the vendor's library crash is inside if (api_ours). */
+ * Objects that the rows of documented misuse work on. Statuses were read from the vendor's 8.9.7 and 9.19 (descriptors, without a
+ * GPU), whose answers are the same but where a row says DN_ABI, and from 9.14 on a GPU (the calls). Rows inside if (api_ours)
+ * make the vendor's library crash, or read freed memory. */
 #ifndef MISUSE_H
 #define MISUSE_H
 

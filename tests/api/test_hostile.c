@@ -191,22 +191,53 @@ static void run_case(const proto *p, void *f, const call *c, const char *what, i
     }
 }
 
+/* Which word of the call argument i is: numbers with a point travel apart. */
+static int word_of(const proto *p, int i)
+{
+    int word = 0;
+    for (int k = 0; k < i; k++)
+        word += p->arg[k].kind != ARG_FLOAT && p->arg[k].kind != ARG_DOUBLE;
+    return word;
+}
+
+enum { BAD_NULL, BAD_DEAD, BAD_GARBAGE, BAD_WILD, BAD_HIGH, BAD_ODD, BAD_TYPE, BAD_HANDLE, BAD_INSIDE, BAD_COUNT };
+
+static void *bad_object(int way, const char *type)
+{
+    switch (way) {
+    case BAD_DEAD:
+        return object_dead(type);
+    case BAD_GARBAGE:
+        return garbage;
+    case BAD_WILD:
+        return (void *)(uintptr_t)0xdeadbeef0;
+    case BAD_HIGH:
+        return (void *)(uintptr_t)~0xfULL;
+    case BAD_ODD:
+        return garbage + 1;
+    case BAD_TYPE:
+        return object_new(strstr(type, "Convolution") ? "cudnnTensorDescriptor_t" : "cudnnConvolutionDescriptor_t");
+    case BAD_HANDLE:
+        return !strcmp(type, "cudnnHandle_t") ? object_new("cudnnTensorDescriptor_t") : (void *)handle;
+    case BAD_INSIDE:
+        return (char *)object_new(type) + 8;
+    default:
+        return NULL;
+    }
+}
+
 static void break_object(const proto *p, void *f, int i)
 {
+    static const char *const what[BAD_COUNT] = {"null object", "dead object", "garbage as object", "wild object", "high object",
+                                                "odd object", "wrong type for", "handle for", "inside of"};
     const char *type = p->arg[i].type;
     const bool stream = !strcmp(type, "cudaStream_t");  /* opaque to us: any value is a stream */
-    const struct { const char *what; void *object; } ways[] = {
-        {"null object", NULL}, {"dead object", object_dead(type)}, {"garbage as object", garbage},
-        {"wild object", (void *)(uintptr_t)0xdeadbeef0}, {"wild object", (void *)(uintptr_t)~0xfULL}, {"odd object", garbage + 1},
-        {"wrong type for", object_new(strstr(type, "Convolution") ? "cudnnTensorDescriptor_t" : "cudnnConvolutionDescriptor_t")},
-        {"handle for", !strcmp(type, "cudnnHandle_t") ? object_new("cudnnTensorDescriptor_t") : (void *)handle},
-        {"inside of", (char *)object_new(type) + 8},
-    };
-    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+    for (int way = 0; way < BAD_COUNT; way++) {
         call c;
-        build(p, i, (uint64_t)(uintptr_t)ways[k].object, &c);
-        bool may = stream || (!ways[k].object && null_may_succeed(p->name));
-        run_case(p, f, &c, ways[k].what, i, !may);
+        build(p, i, 0, &c);
+        /* Made last: the place of a dead object may be used again by the next one. */
+        c.word[word_of(p, i)] = (uint64_t)(uintptr_t)bad_object(way, type);
+        run_case(p, f, &c, what[way], i, !stream && !(way == BAD_NULL && null_may_succeed(p->name)));
     }
 }
 

@@ -71,7 +71,8 @@ static void error_strings(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-        assert_string_equal(api.cudnnGetErrorString(statuses[i].value), statuses[i].name);
+        if (api_ours || strcmp(api.cudnnGetErrorString(statuses[i].value), "CUDNN_UNKNOWN_STATUS"))  /* an older vendor's */
+            assert_string_equal(api.cudnnGetErrorString(statuses[i].value), statuses[i].name);
     const int wild[] = {-1, 424242, 0x7fffffff};
     for (int i = 0; i < 3; i++) {
         const char *s = api.cudnnGetErrorString((cudnnStatus_t)wild[i]);
@@ -167,7 +168,7 @@ static void *thread_main(void *arg)
         return NULL;
     }
     for (int i = 0; i < 200; i++) {
-        cudnnTensorDescriptor_t t;
+        cudnnTensorDescriptor_t t = NULL;
         char want[32];
         snprintf(want, sizeof want, "c is -%d", id * 1000 + i + 1);
         if (!relu_works(h, 1 + i * 37 % 5000) || api.cudnnCreateTensorDescriptor(&t) != OK)

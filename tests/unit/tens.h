@@ -199,7 +199,7 @@ static inline int handle_close(void **state)
             fail_msg("%s: %s", #call, dn_error_text());                       \
     } while (0)
 
-/* status, and every word in the text */
+/* The status, and the word in the text. */
 #define REFUSED(call, st, word)                                               \
     do {                                                                      \
         assert_int_equal(call, st);                                           \

@@ -154,22 +154,34 @@ static void a_freed_slot_is_used_last_and_comes_back_empty(void **state)
     first->value[2] = 9;
     dn_pool_free(&things, first);
     thing *all[3000];
-    bool met = false;
     for (int i = 0; i < 3000; i++) {
         all[i] = dn_pool_new(&things);
         assert_non_null(all[i]);
         assert_int_equal(all[i]->value[2], 0);
-        if (all[i] == first) {
-            assert_true(i > 10);
-            met = true;
-        }
         all[i]->value[2] = i;
     }
-    assert_true(met);
     for (int i = 0; i < 3000; i++) {
         assert_true(dn_pool_live(&things, all[i]));
         assert_int_equal(all[i]->value[2], i);
         dn_pool_free(&things, all[i]);
+    }
+    /* Now thousands are free: the one freed longest ago comes first, and a slot freed just now stays dead for long. */
+    dn_pool_free(&things, dn_pool_new(&things));
+    thing *dead = dn_pool_new(&things);
+    dn_pool_free(&things, dead);
+    for (int i = 0; i < DN_POOL_FIRST; i++)
+        assert_true(dn_pool_new(&things) != dead);
+}
+
+static void even_a_lone_object_stays_dead_for_a_while(void **state)
+{
+    (void)state;
+    static dn_pool few = DN_POOL("few", 0x77, thing);
+    thing *dead = dn_pool_new(&few);
+    dn_pool_free(&few, dead);
+    for (int i = 0; i < DN_POOL_FIRST - 1; i++) {
+        dn_pool_free(&few, dn_pool_new(&few));
+        assert_false(dn_pool_live(&few, dead));
     }
 }
 
@@ -292,6 +304,7 @@ int main(void)
         cmocka_unit_test(type_names_go_both_ways),
         cmocka_unit_test(a_pool_knows_its_live_objects),
         cmocka_unit_test(a_freed_slot_is_used_last_and_comes_back_empty),
+        cmocka_unit_test(even_a_lone_object_stays_dead_for_a_while),
         cmocka_unit_test(ranges_cover_everything_once),
         cmocka_unit_test(threads_work_after_fork),
         cmocka_unit_test(many_threads_may_call_at_once),

@@ -19,10 +19,11 @@ static const char *const lines[] = {
     "conv bwd_bias y=n2c4h8w8:f32:nhwc b=n1c4h1w1:f32:nchw",
     "convba fwd x=n1c8h4w4:f32:nchw y=n1c8h4w4:f32:nchw w=k8c8r1s1:f32:nchw z=n1c8h4w4:f32:nchw b=n1c8h1w1:f32:nchw act=identity algo#=1",
     "pool fwd x=n2c3h8w8:f32:nchw y=n2c3h4w4:f32:nchw mode=avg win=2 str=2",
-    "act fwd x=n2c3h8w8:f32:nchw@4 y=n2c3h8w8:f32:2000,-300,20,1@1 act=elu coef=0.5 inplace",
+    "act fwd x=n2c3h8w8:f32:nchw@4 y=n2c3h8w8:f32:2000,-300,20,1@1 act=elu coef=0.5",
     "softmax fwd x=n2c10h1w1:f32:nchw y=n2c10h1w1:f32:nchw algo=log mode=channel",
-    "bn train x=n8c4h2w2:f16:nhwc y=n8c4h2w2:f16:nhwc w=n1c4h1w1:f32:nchw",
+    "bn train x=n8c4h2w2:f16:nhwc y=n8c4h2w2:f16:nhwc w=k1c4r1s1:f32:nchw",
     "add fwd x=n1c4h1w1:f32:nchw y=n2c4h8w8:f32:nchw",
+    "scale fwd y=n2c4h8w8:f32:nchw inplace",
     "transform fwd x=n2c3h4w5:f32:nchw y=n2c3h4w5:f16:nhwc det",
 };
 
@@ -119,7 +120,7 @@ static void tensors_answer_about_their_layout(void **state)
         { "n2c3h4w5:f32:nhwc", false, true, true, 0, 119 },
         { "n2c1h4w5:f32:nchw", true, true, true, 0, 39 },
         { "n2c3h4w5:f32:60,20,5,-1", false, false, false, -4, 115 },
-        { "n2c3h4w5:f32:200,20,5,1", false, false, false, 0, 274 },
+        { "n2c3h4w5:f32:200,20,5,1", false, false, false, 0, 259 },
         { "n2c3h4w5:f32:1,2,6,24", false, false, true, 0, 119 },
         { "n1c3h1w1:f32:77,1,9,9", true, true, true, 0, 2 },
     };
