@@ -29,6 +29,8 @@ static const char *choose(const dn_problem *p, dn_dnnl_desc *d)
     case DN_ACT_ELU:
         d->alg = bwd ? DN_DNNL_ELU_FROM_DST : DN_DNNL_ELU;
         d->alpha = (float)q->coef;
+        if (bwd && q->coef != 1)  /* at 0 oneDNN's slope is alpha, cuDNN's 1 */
+            return "needs an ELU alpha of 1 for the gradient";
         return q->coef >= 0 ? NULL : "needs an ELU alpha of 0 or more";
     case DN_ACT_SWISH:
         d->alg = DN_DNNL_SWISH;

@@ -66,8 +66,9 @@ static void bind(const dn_problem *p, dn_cpu_state *s)
         dn_cpu_bind_result(op, s, DN_DNNL_ARG_DST, DN_Y, NULL);
         return;
     }
-    /* oneDNN 2 wants a shift, though nothing depends on it */
-    dn_cpu_bind(op, DN_DNNL_ARG_SHIFT, aux(DN_AUX_SCALE), DN_CPU_IN, NULL);
+    /* oneDNN 2 wants a shift, though nothing depends on it; 3 refuses one */
+    if (dn_dnnl_get()->major == 2)
+        dn_cpu_bind(op, DN_DNNL_ARG_SHIFT, aux(DN_AUX_SCALE), DN_CPU_IN, NULL);
     dn_cpu_bind_at(op, DN_DNNL_ARG_DIFF_SCALE, s->own + 2 * c, DN_CPU_OUT, NULL);
     dn_cpu_bind_at(op, DN_DNNL_ARG_DIFF_SHIFT, s->own + 3 * c, DN_CPU_OUT, NULL);
     dn_cpu_bind(op, DN_DNNL_ARG_DIFF_DST, DN_DY, DN_CPU_IN, NULL);
@@ -130,8 +131,10 @@ static dn_status set_eps(const dn_plan *plan, dn_cpu_state *s, float eps)
     dn_cpu_op_free(&s->op[0]);
     s->scratch = 0;
     const char *why = build_with(&plan->problem, s, eps);
+    const char *call = NULL;
+    int code = why ? 0 : dn_cpu_compile(&s->op[0], &call);
     dn_status st = why ? dn_fail(DN_INTERNAL_ERROR, "%s with epsilon %g: %s", plan->solver->name, eps, why)
-                       : dn_cpu_compile(&s->op[0]);
+                       : code ? dn_cpu_fail(call, code) : DN_SUCCESS;
     if (st != DN_SUCCESS) {
         dn_cpu_op_free(&s->op[0]);
         s->eps = -1;

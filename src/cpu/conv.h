@@ -16,8 +16,8 @@ typedef struct dn_cpu_conv_formats {
 /* The rules that need no oneDNN; NULL where they are kept. */
 const char *dn_cpu_conv_refuses(const dn_problem *p);
 dn_cpu_conv_formats dn_cpu_conv_formats_of(const dn_problem *p, bool direct);
-/* The primitive with X, W, Y (and B where with_bias) bound. Its result goes to the output itself, or, where `stage` says so, to scratch
- * at offset *stage in the output's own format. */
+/* The primitive with X, W, Y (and B where with_bias) bound. Its result goes to the output itself, or, where `stage` says so, to
+ * scratch at offset *stage in the output's own format. */
 const char *dn_cpu_conv_op(const dn_problem *p, const dn_cpu_conv_formats *f, dn_cpu_op *op, const size_t *stage, bool with_bias,
                            const dn_dnnl_post *posts, int count);
 /* md of X, Y or W as the caller has it, of another type. */

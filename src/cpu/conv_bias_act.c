@@ -82,6 +82,7 @@ static void build_fused(const dn_problem *p, dn_cpu_state *s, size_t from)
     dn_dnnl_post post[2] = { { .alg = DN_DNNL_NONE } };
     int n;
     bool bias = p->t[DN_B].rank;
+    s->optional[FUSED] = s->optional[FUSED_SUM] = true;
     if (!post_of(&p->u.conv.act, &post[1], &n))
         return;
     if (!dn_cpu_conv_op(p, &f, &s->op[FUSED], NULL, bias, post + 1, n))

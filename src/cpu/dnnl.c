@@ -132,6 +132,7 @@ static void open_once(void)
 const dn_dnnl *dn_dnnl_get(void)
 {
     pthread_once(&once, open_once);
+    dn_forked();
     return &lib;
 }
 
@@ -157,7 +158,8 @@ int dn_dnnl_enter(void)
 {
     if (!lib.omp_set_num_threads || !lib.omp_get_max_threads)
         return 0;
-    int have = lib.omp_get_max_threads(), want = dn_thread_count();
+    /* After fork the OpenMP run time waits for ever for threads that only the parent has; one thread needs none of them. */
+    int have = lib.omp_get_max_threads(), want = dn_forked() ? 1 : dn_thread_count();
     if (have == want)
         return 0;
     lib.omp_set_num_threads(want);

@@ -10,7 +10,7 @@ enum { FORMAT_ANY = 1, TYPE_AS_DESTINATION = 0, NORM_GIVEN_STATS = 1, NORM_SCALE
 
 static const int algs[DN_DNNL_ALG_COUNT] = {
     [DN_DNNL_CONV_DIRECT] = 0x1, [DN_DNNL_POOL_MAX] = 0x1ff, [DN_DNNL_POOL_AVG_PAD] = 0x2ff, [DN_DNNL_POOL_AVG_NO_PAD] = 0x3ff,
-    [DN_DNNL_RELU] = 0x20, [DN_DNNL_CLIP] = 0x2f, [DN_DNNL_TANH] = 0x21, [DN_DNNL_ELU] = 0x22, [DN_DNNL_LOGISTIC] = 0x29,
+    [DN_DNNL_RELU] = 0x20, [DN_DNNL_CLIP] = 0x2e, [DN_DNNL_TANH] = 0x21, [DN_DNNL_ELU] = 0x22, [DN_DNNL_LOGISTIC] = 0x29,
     [DN_DNNL_SWISH] = 0x2c, [DN_DNNL_TANH_FROM_DST] = 0x101, [DN_DNNL_ELU_FROM_DST] = 0x102,
     [DN_DNNL_LOGISTIC_FROM_DST] = 0x104,
     [DN_DNNL_SOFTMAX] = 0x30000, [DN_DNNL_LOGSOFTMAX] = 0x30001,
@@ -87,11 +87,13 @@ static int make_conv(dn_dnnl_pd **out, const dn_dnnl_desc *d, dn_dnnl_cpu *cpu)
 {
     int alg = algs[d->alg];
     if (d->prop == DN_DNNL_BWD_DATA)
-        return f.conv_bwd_data(out, cpu, alg, d->src, d->weights, d->dst, d->strides, d->dilation, d->pad, d->pad, d->hint, d->attr);
+        return f.conv_bwd_data(out, cpu, alg, d->src, d->weights, d->dst, d->strides, d->dilation, d->pad, d->pad, d->hint,
+                               d->attr);
     if (d->prop == DN_DNNL_BWD_WEIGHTS)
         return f.conv_bwd_weights(out, cpu, alg, d->src, d->weights, d->bias, d->dst, d->strides, d->dilation, d->pad, d->pad,
                                   d->hint, d->attr);
-    return f.conv_fwd(out, cpu, d->prop, alg, d->src, d->weights, d->bias, d->dst, d->strides, d->dilation, d->pad, d->pad, d->attr);
+    return f.conv_fwd(out, cpu, d->prop, alg, d->src, d->weights, d->bias, d->dst, d->strides, d->dilation, d->pad, d->pad,
+                      d->attr);
 }
 
 static unsigned norm_flags(unsigned flags)

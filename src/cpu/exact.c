@@ -13,7 +13,7 @@ dn_status dn_cpu_exact_prepare(dn_handle *h, dn_plan *plan)
     for (const dn_rows *const *t = dn_ref_engine.tables; *t; t++) {
         for (int k = 0; k < (*t)->count; k++) {
             const dn_solver *row = &(*t)->rows[k];
-            if (row->op == p->op && row->dir == p->dir && !(row->check && row->check(p)))
+            if (row->op == p->op && row->dir == p->dir && !(row->flags & DN_SOLVER_TILED) && !(row->check && row->check(p)))
                 return dn_plan_make(h, row, p, &s->exact);
         }
     }
@@ -31,18 +31,36 @@ typedef struct scan {
     _Atomic int found;
 } scan;
 
-/* An exponent of all ones is an infinity or a NaN. The accumulated flag keeps the loop free of branches. */
+/* An exponent of all ones is an infinity or a NaN. Blocks of fixed length, without branches: what compilers vectorise at any
+ * optimisation level. */
+enum { BLOCK = 64 };
+
+static uint32_t bad_f32(const float *x, int64_t n)
+{
+    uint32_t u[BLOCK] = { 0 }, bad = 0;
+    memcpy(u, x, (size_t)n * sizeof u[0]);
+    for (int i = 0; i < BLOCK; i++)
+        bad |= (u[i] & 0x7f800000u) == 0x7f800000u;
+    return bad;
+}
+
+static uint32_t bad_bf16(const uint16_t *x, int64_t n)
+{
+    uint16_t u[BLOCK] = { 0 }, bad = 0;
+    memcpy(u, x, (size_t)n * sizeof u[0]);
+    for (int i = 0; i < BLOCK; i++)
+        bad |= (u[i] & 0x7f80u) == 0x7f80u;
+    return bad;
+}
+
 static void scan_f32(void *ctx, int64_t b, int64_t e)
 {
     scan *s = ctx;
     const float *x = s->x;
     uint32_t bad = 0;
-    for (int64_t i = b; i < e; i++) {
-        uint32_t u;
-        memcpy(&u, &x[i], sizeof u);
-        bad |= (u & 0x7f800000u) == 0x7f800000u;
-    }
-    if (bad)
+    for (; e - b >= BLOCK; b += BLOCK)
+        bad |= bad_f32(x + b, BLOCK);
+    if (bad | bad_f32(x + b, e - b))
         atomic_store_explicit(&s->found, 1, memory_order_relaxed);
 }
 
@@ -50,10 +68,10 @@ static void scan_bf16(void *ctx, int64_t b, int64_t e)
 {
     scan *s = ctx;
     const uint16_t *x = s->x;
-    uint16_t bad = 0;
-    for (int64_t i = b; i < e; i++)
-        bad |= (x[i] & 0x7f80u) == 0x7f80u;
-    if (bad)
+    uint32_t bad = 0;
+    for (; e - b >= BLOCK; b += BLOCK)
+        bad |= bad_bf16(x + b, BLOCK);
+    if (bad | bad_bf16(x + b, e - b))
         atomic_store_explicit(&s->found, 1, memory_order_relaxed);
 }
 

@@ -259,34 +259,57 @@ static const dn_cpu_operand *find_dst(const dn_cpu_op *op)
     return &op->operand[k];
 }
 
-dn_status dn_cpu_compile(dn_cpu_op *op)
+static int compile_operand(dn_cpu_op *op, dn_cpu_operand *o, const char **call)
 {
     const dn_dnnl *d = dn_dnnl_get();
-    int st = d->prim_create(&op->prim, op->pd);
+    int st = 0;
+    *call = "dnnl_primitive_create for a reorder";
+    if (o->reorder_pd && (st = d->prim_create(&o->reorder, o->reorder_pd)) != 0)
+        return st;
+    *call = "dnnl_memory_create";
+    st = d->mem_create(&o->user_mem, o->user ? o->user : o->prim, d->cpu, NULL);
     if (st)
-        return dn_cpu_fail("dnnl_primitive_create", st);
-    for (int k = 0; k < op->count; k++) {
-        dn_cpu_operand *o = &op->operand[k];
-        if (o->reorder_pd && (st = d->prim_create(&o->reorder, o->reorder_pd)) != 0)
-            return dn_cpu_fail("dnnl_primitive_create for a reorder", st);
-        if ((st = d->mem_create(&o->user_mem, o->user ? o->user : o->prim, d->cpu, NULL)) != 0)
-            return dn_cpu_fail("dnnl_memory_create", st);
-        if (!o->arg)
-            o->prim_mem = find_dst(op)->prim_mem;
-        else if (!o->reorder)
-            o->prim_mem = o->user_mem;
-        else if ((st = d->mem_create(&o->prim_mem, o->prim, d->cpu, NULL)) != 0)
-            return dn_cpu_fail("dnnl_memory_create", st);
+        return st;
+    if (!o->arg)
+        o->prim_mem = find_dst(op)->prim_mem;
+    else if (!o->reorder)
+        o->prim_mem = o->user_mem;
+    else
+        st = d->mem_create(&o->prim_mem, o->prim, d->cpu, NULL);
+    return st;
+}
+
+int dn_cpu_compile(dn_cpu_op *op, const char **call)
+{
+    const dn_dnnl *d = dn_dnnl_get();
+    *call = "dnnl_primitive_create";
+    int st = d->prim_create(&op->prim, op->pd);
+    for (int k = 0; k < op->count && !st; k++)
+        st = compile_operand(op, &op->operand[k], call);
+    if (st || !op->pad_size)
+        return st;
+    *call = "dnnl_memory_create for the scratchpad";
+    return d->mem_create(&op->pad_mem, dn_dnnl_arg_md(op->pd, DN_DNNL_ARG_SCRATCHPAD), d->cpu, NULL);
+}
+
+/* All of them. Some primitive descriptors promise code that cannot be made (2.6: reorders of bf16 weights to a few formats). */
+static int compile_all(dn_cpu_state *s, const char **call)
+{
+    for (int k = 0; k < DN_CPU_OPS; k++) {
+        int st = s->op[k].pd ? dn_cpu_compile(&s->op[k], call) : 0;
+        if (st && s->optional[k])
+            dn_cpu_op_free(&s->op[k]);
+        else if (st)
+            return st;
     }
-    if (op->pad_size && (st = d->mem_create(&op->pad_mem, dn_dnnl_arg_md(op->pd, DN_DNNL_ARG_SCRATCHPAD), d->cpu, NULL)) != 0)
-        return dn_cpu_fail("dnnl_memory_create for the scratchpad", st);
-    return DN_SUCCESS;
+    return 0;
 }
 
 /* --- a row's functions --- */
 
 /* Answers of the last few builds: a caller's queries come in bunches (check, workspace, prepare; a row per algorithm number) and
- * a build costs a tenth of a millisecond and more. */
+ * a build costs a tenth of a millisecond and more. It includes the code, so that what is accepted runs; oneDNN keeps the code
+ * of its last primitives, so making it again is cheap. */
 enum { MEMO = 8 };
 typedef struct answer {
     dn_problem key;
@@ -323,7 +346,10 @@ static answer ask(const dn_problem *p, dn_cpu_build build)
     dn_lock_give(&memo_lock);
     dn_cpu_state s = { 0 };
     int saved = dn_dnnl_enter();
+    const char *call;
     a.why = build(&a.key, &s);
+    if (!a.why && compile_all(&s, &call))
+        a.why = "oneDNN cannot make its code for this problem on this CPU";
     a.scratch = s.scratch;
     dn_cpu_state_free(&s);
     dn_dnnl_leave(saved);
@@ -351,15 +377,13 @@ static dn_status prepare(dn_handle *h, const dn_plan *plan, dn_cpu_build build, 
     const char *why = build(&plan->problem, s);
     if (why)
         return dn_fail(DN_NOT_SUPPORTED, "%s: %s", plan->solver->name, why);
-    for (int k = 0; k < DN_CPU_OPS; k++) {
-        if (!s->op[k].pd)
-            continue;
-        dn_status st = dn_cpu_compile(&s->op[k]);
-        if (st != DN_SUCCESS)
-            return st;
-        if (dn_log_on(DN_LOG_INFO))
+    const char *call;
+    int st = compile_all(s, &call);
+    if (st)
+        return dn_cpu_fail(call, st);
+    for (int k = 0; k < DN_CPU_OPS; k++)
+        if (s->op[k].pd && dn_log_on(DN_LOG_INFO))
             dn_log(DN_LOG_INFO, DN_TOPIC_PLAN, "%s: oneDNN runs %s", plan->solver->name, dn_dnnl_impl(s->op[k].pd));
-    }
     return s->from_caller || !s->scratch ? DN_SUCCESS : dn_scratch_reserve(h, s->scratch + DN_CPU_ALIGN);
 }
 

@@ -44,6 +44,7 @@ typedef struct dn_cpu_op {
 /* A row's plan->state. What op[] means is the row's own business. */
 typedef struct dn_cpu_state {
     dn_cpu_op op[DN_CPU_OPS];   /* those with a pd are compiled */
+    bool optional[DN_CPU_OPS];  /* dropped where oneDNN cannot make its code after all */
     size_t scratch;             /* bytes of all regions, each on a multiple of DN_CPU_ALIGN */
     bool from_caller;           /* scratch is the call's workspace; else the handle's */
     bool staged;                /* the result is made as f32 at offset `stage` and blended from there */
@@ -110,7 +111,8 @@ typedef struct dn_cpu_run {
 void dn_cpu_begin(dn_cpu_run *r, dn_handle *h, const dn_plan *plan, const dn_args *a);
 /* Reorders in, the primitive, reorders out. */
 dn_status dn_cpu_exec(const dn_cpu_op *op, const dn_cpu_run *r);
-dn_status dn_cpu_compile(dn_cpu_op *op);
+/* 0, or oneDNN's status and the call that answered it. */
+int dn_cpu_compile(dn_cpu_op *op, const char **call);
 dn_status dn_cpu_fail(const char *call, int status);
 
 /* alpha and beta of the result that dn_cpu_exec left. */

@@ -26,6 +26,16 @@ static bool windows_overlap(const dn_pool_param *q)
     return false;
 }
 
+/* oneDNN computes a size from window and padding, and counts a window whole where padding counts. */
+static bool size_is_queried(const dn_problem *p)
+{
+    const dn_pool_param *q = &p->u.pool;
+    for (int d = 0; d < q->spatial; d++)
+        if (p->t[DN_Y].dims[2 + d] != dn_conv_out_dim(p->t[DN_X].dims[2 + d], q->window[d], q->pad[d], q->stride[d], 1))
+            return false;
+    return true;
+}
+
 static const char *refuses(const dn_problem *p, const dn_role *roles, int count)
 {
     const char *why = dn_cpu_tensors(p, roles, count);
@@ -34,6 +44,8 @@ static const char *refuses(const dn_problem *p, const dn_role *roles, int count)
         return why;
     if (p->u.pool.spatial > 3)
         return "needs at most 3 spatial dimensions";
+    if (!size_is_queried(p))
+        return "needs the output sizes that the query answers";
     if (t != DN_F32 && t != DN_BF16)
         return "needs type f32 or bf16";
     for (int k = 0; k < count; k++)

@@ -96,8 +96,8 @@ static dn_status run_bwd(dn_handle *h, const dn_plan *plan, const dn_args *a)
 static const char *check_fwd(const dn_problem *p)
 {
     dn_dtype t = dn_dtype_scalar(p->t[DN_X].type);
-    return t == DN_F32 || t == DN_F64 || t == DN_F16 || t == DN_BF16 || t == DN_I8 ? NULL
-        : "needs type f32, f64, f16, bf16, i8, i8x4 or i8x32";
+    return t == DN_F32 || t == DN_F64 || t == DN_F16 || t == DN_BF16 || t == DN_I8 || t == DN_U8 || t == DN_I32 ? NULL
+        : "needs type f32, f64, f16, bf16, i32, or i8 or u8, vectorised or not";
 }
 
 static const char *check_bwd(const dn_problem *p)

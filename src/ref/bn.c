@@ -4,29 +4,35 @@
  * Batch normalisation on the host. The dimensions split into kept ones (an index of them has its own mean: c, or c and space) and
  * reduced ones (n and space, or n). A task owns some kept elements and makes all passes over them, so tasks share nothing and
  * every sum runs in the logical order of the reduced dimensions: the bits depend on neither the threads nor the layout.
- *     train  mean = sum x / m;  var = sum (x - mean)^2 / m;  y = scale * (x - mean) / sqrt(var + eps) + bias
- *     bwd    dbias = sum dy;  dscale = sum dy * xhat;  xhat = (x - mean) * inv
- *            dx = scale * inv * (dy - dbias / m - xhat * dscale / m)
+ *     train  mean = sum x / m;  var = sum (x - mean)^2 / m;  y = act(scale * (x - mean) / sqrt(var + eps) + bias + z)
+ *     bwd    g = dy where the activation lets it through, else 0;  dz = g
+ *            dbias = sum g;  dscale = sum g * xhat;  xhat = (x - mean) * inv
+ *            dx = scale * inv * (g - dbias / m - xhat * dscale / m)
  * Ioffe and Szegedy: "Batch normalization" (2015), section 3. Two passes, sums in double.
- * A line is a stretch of memory that one call works on: along the reduced dimensions for one kept element, or, where kept elements
- * lie closer together (NHWC), across up to DN_PIECE_MAX kept elements at one place of the reduced ones. */
+ * A tile is what one call works on: a stretch along the reduced dimensions for one kept element, or, where kept elements lie closer
+ * together (NHWC), some places of the reduced dimensions by up to DN_PIECE_MAX kept elements. */
+#include "ops/act_fn.h"
 #include "ops/bn.h"
+#include "ref/bn_kernel.h"
 #include "ref/ref.h"
 
-#include <math.h>
 #include <string.h>
 
-#define TENSORS_MAX 3
+#define TILE_MAX 1024  /* doubles: three tiles fit a first-level cache */
+
+/* Tensors of the walks; those that a call lacks walk as x does. After them, in the kept walk, the parameters. */
+enum { X, OUT, IN, DZ, MASK, DATA };  /* OUT: y or dx, IN: z or dy */
 
 typedef struct task task;
 
 typedef struct job {
+    const dn_problem *p;
     const dn_args *a;
-    void (*work)(task *k);
-    const void *in[TENSORS_MAX];  /* x y, or x dy dx */
-    dn_iter kept, reduced;        /* kept: the tensors, then the parameters */
-    int tensors;
-    bool across;
+    const dn_bn_kernel *k;
+    void (*work)(task *t);
+    void *ptr[DATA];
+    dn_iter kept, reduced;
+    bool across, masked, added;   /* masked: the reserve space is in use; added: z, or dz */
     int64_t width, parts;         /* across: kept elements of a task, tasks of a kept row */
     dn_dtype type, param;
     double m;                     /* elements behind one mean */
@@ -35,124 +41,176 @@ typedef struct job {
 struct task {
     const job *j;
     int64_t n;  /* kept elements: 1 unless across */
-    int64_t base[TENSORS_MAX], stride[TENSORS_MAX];  /* of the kept elements */
-    int64_t w, w_stride;                             /* of their parameters */
+    int64_t base[DATA], stride[DATA];  /* of the kept elements */
+    int64_t w, w_stride;               /* of their parameters */
     double mean[DN_PIECE_MAX], var[DN_PIECE_MAX], inv[DN_PIECE_MAX], scale[DN_PIECE_MAX], bias[DN_PIECE_MAX];
-    double sum[DN_PIECE_MAX], dot[DN_PIECE_MAX];     /* of dy, of dy * (x - mean) */
+    double sum[DN_PIECE_MAX], dot[DN_PIECE_MAX];  /* of g, of g * (x - mean) */
+    double v[TILE_MAX], u[TILE_MAX];
 };
 
-typedef struct line {
-    int64_t offset[TENSORS_MAX], stride[TENSORS_MAX], n;
-} line;
+typedef struct tile {
+    dn_bn_tile t;
+    int64_t offset[DATA], stride[DATA], step[DATA];  /* along a row of the tile, from row to row */
+} tile;
 
-typedef void (*line_fn)(task *k, const line *l);
+static const dn_bn_kernel *kernel(void)
+{
+#if defined(DN_HAVE_AVX512)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512vl"))
+        return &dn_bn_kernel_avx512;
+#endif
+#if defined(DN_HAVE_AVX2)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &dn_bn_kernel_avx2;
+#endif
+    return &dn_bn_kernel_base;
+}
 
-/* Calls fn for every line of the task, in logical order of the reduced dimensions. */
-static void walk(task *k, line_fn fn)
+/* Calls fn for every tile of the task, in logical order of the reduced dimensions. */
+static void walk(task *k, void (*fn)(task *k, const tile *l))
 {
     const job *j = k->j;
     dn_iter it = j->reduced;
-    line l;
+    tile l = { .t = { .rows = 1, .n = 1, .across = j->across } };
+    int64_t most = j->across ? TILE_MAX / k->n : TILE_MAX;
     memcpy(l.stride, j->across ? k->stride : it.stride, sizeof l.stride);
+    memcpy(l.step, it.stride, sizeof l.step);
     dn_iter_seek(&it, 0);
-    for (int64_t row = 0; row < it.rows; row++, dn_iter_next(&it)) {
-        int64_t step = j->across ? 1 : DN_PIECE_MAX;
-        for (int t = 0; t < j->tensors; t++)
-            l.offset[t] = k->base[t] + it.offset[t];
-        for (int64_t e = 0; e < it.n; e += step) {
-            l.n = j->across ? k->n : it.n - e < step ? it.n - e : step;
+    for (int64_t row = 0; row < it.rows; row++, dn_iter_next(&it))
+        for (int64_t e = 0; e < it.n; e += most) {
+            int64_t count = it.n - e < most ? it.n - e : most;
+            l.t.rows = j->across ? count : 1;
+            l.t.n = j->across ? k->n : count;
+            for (int s = 0; s < DATA; s++)
+                l.offset[s] = k->base[s] + it.offset[s] + e * it.stride[s];
             fn(k, &l);
-            for (int t = 0; t < j->tensors; t++)
-                l.offset[t] += step * it.stride[t];
         }
+}
+
+/* --- tiles from and to memory --- */
+
+/* Rows that follow one another in memory are one. */
+static void join_rows(const tile *l, int slot, int64_t *rows, int64_t *n)
+{
+    bool dense = l->step[slot] == l->t.n * l->stride[slot];
+    *rows = dense ? 1 : l->t.rows;
+    *n = dense ? l->t.rows * l->t.n : l->t.n;
+}
+
+static void load(const task *k, const tile *l, int slot, double *v)
+{
+    const job *j = k->j;
+    int64_t rows, n, at = l->offset[slot];
+    join_rows(l, slot, &rows, &n);
+    for (int64_t r = 0; r < rows; r++, v += n, at += l->step[slot]) {
+        if (j->type == DN_F32 && l->stride[slot] == 1)
+            j->k->widen(n, (const unsigned char *)j->ptr[slot] + at * (int64_t)sizeof(float), v);
+        else
+            dn_load_row(j->type, j->ptr[slot], at, l->stride[slot], n, v);
     }
 }
 
-static void load(const task *k, const line *l, int tensor, double *v)
+static void store(const task *k, const tile *l, int slot, const double *v)
 {
-    dn_load_row(k->j->type, k->j->in[tensor], l->offset[tensor], l->stride[tensor], l->n, v);
-}
-
-/* --- arithmetic of a line: per kept element across, else all for the one --- */
-
-static void sum_into(const task *k, int64_t n, const double *v, double *sum)
-{
-    if (k->j->across) {
-        for (int64_t i = 0; i < n; i++)
-            sum[i] += v[i];
-    } else {
-        double s = *sum;
-        for (int64_t i = 0; i < n; i++)
-            s += v[i];
-        *sum = s;
+    const job *j = k->j;
+    const dn_args *a = j->a;
+    int64_t rows, n, at = l->offset[slot];
+    join_rows(l, slot, &rows, &n);
+    for (int64_t r = 0; r < rows; r++, v += n, at += l->step[slot]) {
+        if (j->type == DN_F32 && l->stride[slot] == 1 && a->beta == 0)
+            j->k->narrow(n, v, a->alpha, (unsigned char *)j->ptr[slot] + at * (int64_t)sizeof(float));
+        else
+            dn_store_row(j->type, j->ptr[slot], at, l->stride[slot], n, v, a->alpha, a->beta);
     }
 }
 
-static void center(const task *k, int64_t n, double *v)
+/* y = act(v), and where its gradient goes through. */
+static void activate(const task *k, const tile *l, double *v)
 {
-    if (k->j->across) {
+    const dn_act_param *act = &k->j->p->u.bn.act;
+    int64_t n = l->t.n, stride = l->stride[MASK];
+    for (int64_t r = 0; r < l->t.rows; r++, v += n) {
+        if (k->j->masked) {
+            uint8_t *mask = (uint8_t *)k->j->ptr[MASK] + l->offset[MASK] + r * l->step[MASK];
+            for (int64_t i = 0; i < n; i++)
+                mask[i * stride] = dn_act_grad(act, v[i], 0, 1) != 0;
+        }
         for (int64_t i = 0; i < n; i++)
-            v[i] -= k->mean[i];
-    } else {
-        double mean = k->mean[0];
-        for (int64_t i = 0; i < n; i++)
-            v[i] -= mean;
+            v[i] = dn_act_apply(act, v[i]);
     }
 }
 
-static void mean_line(task *k, const line *l)
+/* g: dy with 0 where the activation stopped it. */
+static void load_gradient(const task *k, const tile *l, double *v)
 {
-    double v[DN_PIECE_MAX];
-    load(k, l, 0, v);
-    sum_into(k, l->n, v, k->mean);
+    load(k, l, IN, v);
+    if (!k->j->masked)
+        return;
+    int64_t n = l->t.n, stride = l->stride[MASK];
+    for (int64_t r = 0; r < l->t.rows; r++, v += n) {
+        const uint8_t *mask = (const uint8_t *)k->j->ptr[MASK] + l->offset[MASK] + r * l->step[MASK];
+        for (int64_t i = 0; i < n; i++)
+            v[i] = mask[i * stride] ? v[i] : 0;
+    }
 }
 
-static void var_line(task *k, const line *l)
+/* --- the passes, a tile at a time --- */
+
+static void mean_tile(task *k, const tile *l)
 {
-    double v[DN_PIECE_MAX];
-    load(k, l, 0, v);
-    center(k, l->n, v);
-    for (int64_t i = 0; i < l->n; i++)
-        v[i] *= v[i];
-    sum_into(k, l->n, v, k->var);
+    load(k, l, X, k->v);
+    k->j->k->sum(&l->t, k->v, k->mean);
 }
 
-static void norm_line(task *k, const line *l)
+static void var_tile(task *k, const tile *l)
 {
-    const dn_args *a = k->j->a;
-    int64_t one = k->j->across;
-    double v[DN_PIECE_MAX];
-    load(k, l, 0, v);
-    center(k, l->n, v);
-    for (int64_t i = 0; i < l->n; i++)
-        v[i] = v[i] * k->inv[i * one] * k->scale[i * one] + k->bias[i * one];
-    dn_store_row(k->j->type, a->ptr[DN_Y], l->offset[1], l->stride[1], l->n, v, a->alpha, a->beta);
+    const dn_bn_kernel *f = k->j->k;
+    load(k, l, X, k->v);
+    f->center(&l->t, k->v, k->mean);
+    memcpy(k->u, k->v, (size_t)(l->t.rows * l->t.n) * sizeof *k->u);
+    f->multiply(&l->t, k->v, k->u);
+    f->sum(&l->t, k->v, k->var);
 }
 
-static void grad_sums_line(task *k, const line *l)
+static void norm_tile(task *k, const tile *l)
 {
-    double x[DN_PIECE_MAX], dy[DN_PIECE_MAX];
-    load(k, l, 0, x);
-    load(k, l, 1, dy);
-    center(k, l->n, x);
-    sum_into(k, l->n, dy, k->sum);
-    for (int64_t i = 0; i < l->n; i++)
-        dy[i] *= x[i];
-    sum_into(k, l->n, dy, k->dot);
+    const job *j = k->j;
+    load(k, l, X, k->v);
+    j->k->center(&l->t, k->v, k->mean);
+    j->k->norm(&l->t, k->v, k->inv, k->scale, k->bias);
+    if (j->added) {
+        load(k, l, IN, k->u);
+        for (int64_t i = 0; i < l->t.rows * l->t.n; i++)
+            k->v[i] += k->u[i];
+    }
+    if (j->p->u.bn.ops)
+        activate(k, l, k->v);
+    store(k, l, OUT, k->v);
+}
+
+static void grad_sums_tile(task *k, const tile *l)
+{
+    const dn_bn_kernel *f = k->j->k;
+    load(k, l, X, k->u);
+    load_gradient(k, l, k->v);
+    f->center(&l->t, k->u, k->mean);
+    f->sum(&l->t, k->v, k->sum);
+    f->multiply(&l->t, k->v, k->u);
+    f->sum(&l->t, k->v, k->dot);
 }
 
 /* sum and dot hold their means here, dot also times inv^2. */
-static void dx_line(task *k, const line *l)
+static void dx_tile(task *k, const tile *l)
 {
-    const dn_args *a = k->j->a;
-    int64_t one = k->j->across;
-    double x[DN_PIECE_MAX], dy[DN_PIECE_MAX];
-    load(k, l, 0, x);
-    load(k, l, 1, dy);
-    center(k, l->n, x);
-    for (int64_t i = 0; i < l->n; i++)
-        dy[i] = k->scale[i * one] * k->inv[i * one] * (dy[i] - k->sum[i * one] - x[i] * k->dot[i * one]);
-    dn_store_row(k->j->type, a->ptr[DN_DX], l->offset[2], l->stride[2], l->n, dy, a->alpha, a->beta);
+    const job *j = k->j;
+    load(k, l, X, k->u);
+    load_gradient(k, l, k->v);
+    if (j->added)
+        store(k, l, DZ, k->v);
+    j->k->center(&l->t, k->u, k->mean);
+    j->k->dx(&l->t, k->v, k->u, k->scale, k->inv, k->sum, k->dot);
+    store(k, l, OUT, k->v);
 }
 
 /* --- a task --- */
@@ -183,11 +241,11 @@ static void invert(task *k)
 static void batch_stats(task *k)
 {
     zero(k, k->mean);
-    walk(k, mean_line);
+    walk(k, mean_tile);
     for (int64_t i = 0; i < k->n; i++)
         k->mean[i] /= k->j->m;
     zero(k, k->var);
-    walk(k, var_line);
+    walk(k, var_tile);
     for (int64_t i = 0; i < k->n; i++)
         k->var[i] /= k->j->m;
     invert(k);
@@ -208,7 +266,7 @@ static void train_work(task *k)
     put_param(k, DN_AUX_VAR, k->var, a->factor, 1 - a->factor);
     get_param(k, DN_AUX_SCALE, k->scale);
     get_param(k, DN_AUX_BIAS, k->bias);
-    walk(k, norm_line);
+    walk(k, norm_tile);
 }
 
 static void infer_work(task *k)
@@ -218,7 +276,7 @@ static void infer_work(task *k)
     invert(k);
     get_param(k, DN_AUX_SCALE, k->scale);
     get_param(k, DN_AUX_BIAS, k->bias);
-    walk(k, norm_line);
+    walk(k, norm_tile);
 }
 
 static void bwd_work(task *k)
@@ -233,7 +291,7 @@ static void bwd_work(task *k)
     get_param(k, DN_AUX_SCALE, k->scale);
     zero(k, k->sum);
     zero(k, k->dot);
-    walk(k, grad_sums_line);
+    walk(k, grad_sums_tile);
     for (int64_t i = 0; i < k->n; i++)
         k->dot[i] *= k->inv[i];
     put_param(k, DN_AUX_DSCALE, k->dot, a->alpha2, a->beta2);
@@ -242,7 +300,7 @@ static void bwd_work(task *k)
         k->sum[i] /= k->j->m;
         k->dot[i] *= k->inv[i] / k->j->m;
     }
-    walk(k, dx_line);
+    walk(k, dx_tile);
 }
 
 /* --- cutting the problem --- */
@@ -267,16 +325,16 @@ static int64_t magnitude(int64_t v)
     return v < 0 ? -v : v;
 }
 
-/* Lines across kept elements where those lie closer together than reduced ones and there are enough of them. A task then takes an
- * eighth of a row, so that a few cores have work, but whole cache lines. */
+/* Tiles across kept elements where those lie closer together than reduced ones and there are enough of them. A task then takes a
+ * thread's share of a row, but whole cache lines: neighbouring tasks share nothing, so the bits do not depend on the threads. */
 static void cut(job *j)
 {
-    int64_t n = j->kept.n;
+    int64_t n = j->kept.n, threads = dn_thread_count();
     bool single = j->reduced.rows * j->reduced.n == 1;
-    j->across = n >= 8 && (single || magnitude(j->kept.stride[0]) <= magnitude(j->reduced.stride[0]));
+    j->across = n >= 8 && (single || magnitude(j->kept.stride[X]) <= magnitude(j->reduced.stride[X]));
     j->width = 1;
     if (j->across) {
-        j->width = (n / 8 + 15) / 16 * 16;
+        j->width = (n / threads + 15) / 16 * 16;
         j->width = j->width < 16 ? 16 : j->width > DN_PIECE_MAX ? DN_PIECE_MAX : j->width;
     }
     j->parts = (n + j->width - 1) / j->width;
@@ -289,38 +347,53 @@ static void run_tasks(void *ctx, int64_t begin, int64_t end)
     task k;
     k.j = j;
     memcpy(k.stride, it.stride, sizeof k.stride);
-    k.w_stride = it.stride[j->tensors];
+    k.w_stride = it.stride[DATA];
     for (int64_t t = begin; t < end; t++) {
         int64_t first = t % j->parts * j->width, left = it.n - first;
         dn_iter_seek(&it, t / j->parts);
         k.n = left < j->width ? left : j->width;
-        for (int i = 0; i < j->tensors; i++)
+        for (int i = 0; i < DATA; i++)
             k.base[i] = it.offset[i] + first * it.stride[i];
-        k.w = it.offset[j->tensors] + first * it.stride[j->tensors];
+        k.w = it.offset[DATA] + first * it.stride[DATA];
         j->work(&k);
     }
 }
 
-static dn_status run(const dn_plan *plan, const dn_args *a, void (*work)(task *), int tensors, const dn_role *roles)
+/* The walks' tensors and pointers. */
+static void bind(job *j)
 {
-    const dn_problem *p = &plan->problem;
-    int mode = p->u.bn.mode;
-    job j = { .a = a, .work = work, .tensors = tensors };
-    dn_tensor kept[TENSORS_MAX + 1], reduced[TENSORS_MAX];
-    const dn_tensor *kept_at[TENSORS_MAX + 1], *reduced_at[TENSORS_MAX];
-    for (int i = 0; i < tensors; i++) {
-        j.in[i] = a->ptr[roles[i]];
-        kept[i] = view(&p->t[roles[i]], mode, true);
-        reduced[i] = view(&p->t[roles[i]], mode, false);
+    const dn_problem *p = j->p;
+    bool bwd = p->dir == DN_DIR_BWD;
+    const dn_role roles[DATA] = { DN_X, bwd ? DN_DX : DN_Y, bwd ? DN_DY : DN_Z, DN_DZ, DN_X };
+    const dn_tensor *kept_at[DATA + 1], *reduced_at[DATA];
+    dn_tensor mask, kept[DATA + 1], reduced[DATA];
+    dn_bn_mask(&p->t[DN_X], &mask);
+    for (int i = 0; i < DATA; i++) {
+        dn_role r = p->t[roles[i]].rank ? roles[i] : DN_X;
+        const dn_tensor *t = i == MASK && j->masked ? &mask : &p->t[r];
+        j->ptr[i] = i == MASK ? j->a->reserve : j->a->ptr[r];
+        kept[i] = view(t, p->u.bn.mode, true);
+        reduced[i] = view(t, p->u.bn.mode, false);
         kept_at[i] = &kept[i];
         reduced_at[i] = &reduced[i];
     }
-    kept[tensors] = view(&p->t[DN_W], mode, true);
-    kept_at[tensors] = &kept[tensors];
-    dn_iter_init_any_order(&j.kept, tensors + 1, kept_at);
-    dn_iter_init(&j.reduced, tensors, reduced_at);
+    kept[DATA] = view(&p->t[DN_W], p->u.bn.mode, true);
+    kept_at[DATA] = &kept[DATA];
+    dn_iter_init_any_order(&j->kept, DATA + 1, kept_at);
+    dn_iter_init(&j->reduced, DATA, reduced_at);
+}
+
+static dn_status run(dn_handle *h, const dn_plan *plan, const dn_args *a)
+{
+    (void)h;
+    const dn_problem *p = &plan->problem;
+    job j = { .p = p, .a = a, .k = kernel() };
+    j.work = p->dir == DN_DIR_BWD ? bwd_work : p->dir == DN_DIR_TRAIN ? train_work : infer_work;
+    j.masked = dn_bn_reserve_size(p) > 0;
+    j.added = p->u.bn.ops == 2;
     j.type = (dn_dtype)p->t[DN_X].type;
     j.param = (dn_dtype)p->t[DN_W].type;
+    bind(&j);
     int64_t m = j.reduced.rows * j.reduced.n;
     j.m = (double)m;
     cut(&j);
@@ -329,35 +402,16 @@ static dn_status run(const dn_plan *plan, const dn_args *a, void (*work)(task *)
     return DN_SUCCESS;
 }
 
-static const dn_role fwd_roles[] = { DN_X, DN_Y }, bwd_roles[] = { DN_X, DN_DY, DN_DX };
-
-static dn_status run_infer(dn_handle *h, const dn_plan *plan, const dn_args *a)
-{
-    (void)h;
-    return run(plan, a, infer_work, 2, fwd_roles);
-}
-
-static dn_status run_train(dn_handle *h, const dn_plan *plan, const dn_args *a)
-{
-    (void)h;
-    return run(plan, a, train_work, 2, fwd_roles);
-}
-
-static dn_status run_bwd(dn_handle *h, const dn_plan *plan, const dn_args *a)
-{
-    (void)h;
-    return run(plan, a, bwd_work, 3, bwd_roles);
-}
-
 static const char *check(const dn_problem *p)
 {
-    return p->u.bn.ops ? "needs bnOps BN: no fused activation" : NULL;
+    (void)p;
+    return NULL;
 }
 
 static const dn_solver rows[] = {
-    { .name = "ref_bn_infer", .op = DN_OP_BN, .dir = DN_DIR_INFER, .algo = -1, .check = check, .run = run_infer },
-    { .name = "ref_bn_train", .op = DN_OP_BN, .dir = DN_DIR_TRAIN, .algo = -1, .check = check, .run = run_train },
-    { .name = "ref_bn_bwd", .op = DN_OP_BN, .dir = DN_DIR_BWD, .algo = -1, .check = check, .run = run_bwd },
+    { .name = "ref_bn_infer", .op = DN_OP_BN, .dir = DN_DIR_INFER, .algo = -1, .check = check, .run = run },
+    { .name = "ref_bn_train", .op = DN_OP_BN, .dir = DN_DIR_TRAIN, .algo = -1, .check = check, .run = run },
+    { .name = "ref_bn_bwd", .op = DN_OP_BN, .dir = DN_DIR_BWD, .algo = -1, .check = check, .run = run },
 };
 
 const dn_rows dn_ref_bn = { rows, sizeof(rows) / sizeof(rows[0]) };

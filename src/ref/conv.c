@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 64 << 20, PANEL = 24 };  /* PANEL: a multiple of every kernel's nr */
+enum { CHUNK_BYTES = 16 << 20, PANEL = 24 };  /* PANEL: a multiple of every kernel's nr */
 
 /* What prepare makes. */
 typedef struct fwd_state {

@@ -50,6 +50,11 @@ typedef struct dn_conv_kernel {
     double (*sum)(int64_t n, const double *row);  /* eight interleaved sums, added in order */
 } dn_conv_kernel;
 
+extern const dn_conv_kernel dn_conv_kernel_base;
+#if defined(__x86_64__) || defined(_M_X64)
+extern const dn_conv_kernel dn_conv_kernel_avx2, dn_conv_kernel_avx512;
+#endif
+
 /* The one for this processor. */
 const dn_conv_kernel *dn_conv_kernel_get(void);
 

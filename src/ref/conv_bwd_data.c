@@ -165,11 +165,11 @@ typedef struct scatter_state {
     dn_conv_geometry geometry;
     dn_conv_tiles t;
     dn_conv_filter w;       /* rows c, reduction k, one tap at a time: offset set by the caller */
-    dn_conv_view dx;        /* plain */
     int64_t chans;          /* of dx in a slab */
     int64_t rows;           /* of the outermost spatial dimension in a slab */
     int64_t row_size;       /* elements of such a row */
-    int64_t chan_blocks, slabs;
+    int64_t images;         /* in a slab: several where dy's images are smaller than a tile */
+    int64_t chan_blocks, slabs, batches;
 } scatter_state;
 
 typedef struct scatter_job {
@@ -179,40 +179,57 @@ typedef struct scatter_job {
     void *scratch;
 } scatter_job;
 
-/* One slab: image n, group g, channels c .. c + cn - 1 of the group, rows h .. h + hn - 1. */
+/* One slab: images n .. n + nn - 1, group g, channels c .. c + cn - 1 of the group, rows h .. h + hn - 1. */
 typedef struct slab {
-    int64_t n, g, c, cn, h, hn;
-    double *sum;  /* [cn][hn * row_size] */
+    int64_t n, nn, g, c, cn, h, hn;
+    double *sum;  /* [cn][nn][hn * row_size] */
 } slab;
+
+/* Slabs of at most SLAB_DOUBLES where one row of one channel fits, enough of them for all threads. */
+static void choose_slabs(scatter_state *s, const dn_problem *p)
+{
+    const dn_tensor *x = &p->t[DN_X], *w = &p->t[DN_W], *y = &p->t[DN_Y];
+    int64_t space = 1, want = 2 * (int64_t)dn_thread_count();
+    s->row_size = 1;
+    for (int j = 3; j < x->rank; j++)
+        s->row_size *= x->dims[j];
+    for (int j = 2; j < y->rank; j++)
+        space *= y->dims[j];
+    /* Enough channels for the kernel's rows, but not so few rows that most are computed for two slabs. */
+    int64_t chans = min64(w->dims[1], 2 * s->k->mr), reach = (w->dims[2] - 1) * p->u.conv.dilation[0] + 1;
+    int64_t fit = SLAB_DOUBLES / s->row_size / chans;
+    s->rows = min64(x->dims[2], fit > 4 * reach ? fit : min64(4 * reach, SLAB_DOUBLES / s->row_size));
+    s->rows = s->rows < 1 ? 1 : s->rows;
+    s->slabs = dn_ceil_div(x->dims[2], s->rows);
+    s->chans = min64(min64(w->dims[1], 64), SLAB_DOUBLES / (s->rows * s->row_size));
+    s->chans = s->chans < 1 ? 1 : s->chans;
+    s->chan_blocks = dn_ceil_div(w->dims[1], s->chans);
+    s->images = min64(min64(x->dims[0], dn_ceil_div(DN_CONV_NC, space)), SLAB_DOUBLES / (s->chans * s->rows * s->row_size));
+    s->images = s->images < 1 ? 1 : s->images;
+    s->batches = dn_ceil_div(x->dims[0], s->images);
+    while (s->batches * p->u.conv.groups * s->slabs * s->chan_blocks < want && s->chans > s->k->mr) {
+        s->chans = dn_round_up(s->chans / 2, s->k->mr);
+        s->chan_blocks = dn_ceil_div(w->dims[1], s->chans);
+    }
+}
 
 static dn_status prepare_scatter(dn_handle *h, dn_plan *plan)
 {
     const dn_problem *p = &plan->problem;
-    const dn_tensor *x = &p->t[DN_X], *w = &p->t[DN_W];
+    const dn_tensor *w = &p->t[DN_W];
     scatter_state *s = calloc(1, sizeof *s);
     if (!s)
         return dn_fail(DN_ALLOC_FAILED, "no memory for a plan of %s", plan->solver->name);
     plan->state = s;
     s->k = dn_conv_kernel_get();
     dn_conv_geometry_get(p, &s->geometry);
-    s->row_size = 1;
-    for (int j = 3; j < x->rank; j++)
-        s->row_size *= x->dims[j];
-    s->rows = min64(x->dims[2], SLAB_DOUBLES / s->row_size > 1 ? SLAB_DOUBLES / s->row_size : 1);
-    s->chans = min64(w->dims[1], SLAB_DOUBLES / (s->rows * s->row_size));
-    s->chans = s->chans < 1 ? 1 : min64(s->chans, 64);
-    s->slabs = dn_ceil_div(x->dims[2], s->rows);
-    s->chan_blocks = dn_ceil_div(w->dims[1], s->chans);
-    while (x->dims[0] * p->u.conv.groups * s->slabs * s->chan_blocks < 2 * (int64_t)dn_thread_count() && s->chans > s->k->mr) {
-        s->chans = dn_round_up(s->chans / 2, s->k->mr);
-        s->chan_blocks = dn_ceil_div(w->dims[1], s->chans);
-    }
+    choose_slabs(s, p);
     s->w = (dn_conv_filter){.type = (dn_dtype)w->type, .rank = 1, .chans = w->dims[0] / p->u.conv.groups, .row_stride = w->strides[1],
                             .chan_stride = w->strides[0], .dim = {1}};
     s->w.group_stride = s->w.chans * w->strides[0];
     dn_conv_filter_finish(&s->w);
     s->t = (dn_conv_tiles){.mt = dn_round_up(s->chans, s->k->mr), .nt = DN_CONV_NC, .m_tiles = s->chan_blocks, .n_tiles = s->slabs};
-    s->t.extra = s->chans * s->rows * s->row_size;
+    s->t.extra = s->chans * s->images * s->rows * s->row_size;
     return dn_scratch_reserve(h, dn_conv_slots_size(&s->t));
 }
 
@@ -226,33 +243,33 @@ static void output_range(const scatter_job *job, int j, int64_t h, int64_t hn, i
     *hi = h + hn - least > 0 ? min64(p->t[DN_Y].dims[j + 2], dn_ceil_div(h + hn - least, stride)) : 0;
 }
 
-/* Column of the output range to its place in the slab under a tap; the last dimension walks along whole runs. */
+/* Columns of the output range, to their places in the slab under a tap; runs of the last dimension at a time. */
 static void scatter_tap(const scatter_job *job, const slab *b, const dn_conv_slot *slot, const int64_t *tap, int64_t lo, int64_t ldc)
 {
     const dn_problem *p = job->p;
-    const dn_tensor *x = &p->t[DN_X];
-    int n = p->u.conv.spatial, last = n - 1;
-    int64_t plane = b->hn * job->s->row_size, disp[DN_SPATIAL_MAX];
-    for (int j = 0; j < n; j++)
+    int last = p->u.conv.spatial - 1;
+    int64_t chan_size = b->nn * b->hn * job->s->row_size, extent[DN_SPATIAL_MAX], disp[DN_SPATIAL_MAX];
+    for (int j = 0; j <= last; j++) {
+        extent[j] = j ? p->t[DN_X].dims[j + 2] : b->hn;
         disp[j] = job->s->geometry.base[j] + tap[j] * job->s->geometry.step[j];
+    }
+    disp[0] += lo * p->u.conv.stride[0] - b->h;  /* runs count from lo, the slab from h */
     for (int32_t r = 0; r < slot->out.runs; r++) {
         const int64_t *index = slot->out.index[r];
-        int64_t place = 0;
+        int64_t place = index[0], stride = p->u.conv.stride[last], first = index[last + 1] * stride + disp[last];
         bool inside = true;
         for (int j = 0; j < last; j++) {
-            int64_t i = (index[j] + (j ? 0 : lo)) * p->u.conv.stride[j] + disp[j] - (j ? 0 : b->h);
-            inside = inside && i >= 0 && i < (j ? x->dims[j + 2] : b->hn);
-            place = place * (j ? x->dims[j + 2] : b->hn) + i;
+            int64_t i = index[j + 1] * p->u.conv.stride[j] + disp[j];
+            inside = inside && i >= 0 && i < extent[j];
+            place = place * extent[j] + i;
         }
-        int64_t extent = last ? x->dims[last + 2] : b->hn, stride = p->u.conv.stride[last];
-        int64_t first = (index[last] + (last ? 0 : lo)) * stride + disp[last] - (last ? 0 : b->h);
-        int64_t from = first >= 0 ? 0 : dn_ceil_div(-first, stride), to = extent > first ? dn_ceil_div(extent - first, stride) : 0;
-        to = min64(to, slot->out.run[r].n);
         if (!inside)
             continue;
+        int64_t from = first >= 0 ? 0 : dn_ceil_div(-first, stride);
+        int64_t to = extent[last] > first ? min64(dn_ceil_div(extent[last] - first, stride), slot->out.run[r].n) : 0;
         for (int64_t c = 0; c < b->cn; c++) {
             const double *v = slot->c + c * ldc + slot->out.run[r].at;
-            double *sum = b->sum + c * plane + place * extent;
+            double *sum = b->sum + c * chan_size + place * extent[last];
             for (int64_t q = from; q < to; q++)
                 sum[first + q * stride] += v[q];
         }
@@ -269,16 +286,16 @@ static bool next_tap(const dn_problem *p, int64_t *tap)
     return false;
 }
 
-/* The columns' view of dy: image n, rows lo .. hi - 1 of its outermost dimension. index[0] of a run counts from lo. */
+/* The columns' view of dy: the slab's images, rows lo .. hi - 1 of the outermost dimension. */
 static void output_view(const scatter_job *job, const slab *b, int64_t lo, int64_t hi, dn_conv_view *v, dn_conv_view *places)
 {
     const dn_tensor *y = &job->p->t[DN_Y];
     int n = job->p->u.conv.spatial;
-    *v = (dn_conv_view){.type = (dn_dtype)y->type, .rank = n, .chan_stride = y->strides[1]};
+    *v = (dn_conv_view){.type = (dn_dtype)y->type, .rank = n + 1, .chan_stride = y->strides[1]};
     v->offset = b->n * y->strides[0] + lo * y->strides[2] + b->g * job->s->w.chans * y->strides[1];
-    for (int j = 0; j < n; j++) {
-        int64_t dim = j ? y->dims[j + 2] : hi - lo;
-        v->dim[j] = (dn_conv_dim){.cols = dim, .taps = 1, .mul = 1, .limit = dim, .stride = y->strides[j + 2], .tap_weight = 1};
+    for (int j = 0; j <= n; j++) {
+        int64_t dim = j == 0 ? b->nn : j == 1 ? hi - lo : y->dims[j + 1];
+        v->dim[j] = (dn_conv_dim){.cols = dim, .taps = 1, .mul = 1, .limit = dim, .stride = y->strides[j ? j + 1 : 0], .tap_weight = 1};
     }
     *places = *v;  /* not folded: its runs keep every index */
     dn_conv_view_finish(v);
@@ -313,20 +330,18 @@ static void store_slab(const scatter_job *job, const slab *b)
 {
     const dn_tensor *x = &job->p->t[DN_X];
     int64_t plane = b->hn * job->s->row_size, last = x->rank > 3 ? x->dims[x->rank - 1] : b->hn;
-    int64_t index[DN_SPATIAL_MAX];
-    for (int64_t c = 0; c < b->cn; c++)
-        for (int64_t at = 0; at < plane; at += last) {
-            int64_t rest = at / last, off = b->n * x->strides[0] + (b->g * job->p->t[DN_W].dims[1] + b->c + c) * x->strides[1];
-            for (int j = x->rank - 4; j >= 0; j--) {
-                index[j] = j ? rest % x->dims[j + 2] : rest;
-                rest /= x->dims[j + 2];
-                off += (index[j] + (j ? 0 : b->h)) * x->strides[j + 2];
-            }
-            if (x->rank == 3)
-                off += b->h * x->strides[2];
-            dn_store_row((dn_dtype)x->type, job->a->ptr[DN_X], off, x->strides[x->rank - 1], last, b->sum + c * plane + at,
-                         job->a->alpha, job->a->beta);
+    for (int64_t i = 0; i < b->cn * b->nn * plane / last; i++) {
+        int64_t at = i * last, rest = at / plane, row = at % plane / last;
+        int64_t off = (b->n + rest % b->nn) * x->strides[0] + b->h * x->strides[2];
+        off += (b->g * job->p->t[DN_W].dims[1] + b->c + rest / b->nn) * x->strides[1];
+        for (int j = x->rank - 2; j > 2; j--) {
+            off += row % x->dims[j] * x->strides[j];
+            row /= x->dims[j];
         }
+        off += row * x->strides[2];  /* 0 where the slab's rows are the last dimension */
+        dn_store_row((dn_dtype)x->type, job->a->ptr[DN_X], off, x->strides[x->rank - 1], last, b->sum + at, job->a->alpha,
+                     job->a->beta);
+    }
 }
 
 static void scatter_slabs(void *ctx, int64_t begin, int64_t end)
@@ -339,10 +354,11 @@ static void scatter_slabs(void *ctx, int64_t begin, int64_t end)
         slab b = {.h = i % s->slabs * s->rows, .sum = slot->extra};
         b.c = i / s->slabs % s->chan_blocks * s->chans;
         b.g = i / s->slabs / s->chan_blocks % p->u.conv.groups;
-        b.n = i / s->slabs / s->chan_blocks / p->u.conv.groups;
+        b.n = i / s->slabs / s->chan_blocks / p->u.conv.groups * s->images;
+        b.nn = min64(s->images, p->t[DN_X].dims[0] - b.n);
         b.hn = min64(s->rows, p->t[DN_X].dims[2] - b.h);
         b.cn = min64(s->chans, p->t[DN_W].dims[1] - b.c);
-        memset(b.sum, 0, (size_t)(b.cn * b.hn * s->row_size) * sizeof(double));
+        memset(b.sum, 0, (size_t)(b.cn * b.nn * b.hn * s->row_size) * sizeof(double));
         int64_t lo, hi;
         output_range(job, 0, b.h, b.hn, &lo, &hi);
         if (lo < hi) {
@@ -362,7 +378,7 @@ static dn_status run_scatter(dn_handle *h, const dn_plan *plan, const dn_args *a
     const dn_problem *p = &plan->problem;
     scatter_job job = {.s = s, .p = p, .a = a, .scratch = h->scratch};
     dn_conv_slots_init(&s->t, h->scratch);
-    dn_parallel(p->t[DN_X].dims[0] * p->u.conv.groups * s->chan_blocks * s->slabs, 1, scatter_slabs, &job);
+    dn_parallel(s->batches * p->u.conv.groups * s->chan_blocks * s->slabs, 1, scatter_slabs, &job);
     return DN_SUCCESS;
 }
 

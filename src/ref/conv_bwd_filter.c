@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_MAX = 16, PARTS_BYTES = 64 << 20, COLUMN_BYTES = 64 << 20, PANEL = 24 };
+enum { PARTS_MAX = 16, PARTS_BYTES = 64 << 20, COLUMN_BYTES = 16 << 20, PANEL = 24 };
 
 typedef struct state {
     const dn_conv_kernel *k;

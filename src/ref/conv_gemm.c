@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-#if defined(__x86_64__) || defined(_M_X64)
-extern const dn_conv_kernel dn_conv_kernel_avx2, dn_conv_kernel_avx512;
-#endif
-extern const dn_conv_kernel dn_conv_kernel_base;
-
 const dn_conv_kernel *dn_conv_kernel_get(void)
 {
 #if defined(DN_HAVE_AVX512)

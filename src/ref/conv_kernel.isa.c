@@ -110,7 +110,6 @@ static double sum(int64_t n, const double *row)
 
 #define DN_TEXT(x) #x
 #define DN_STRING(x) DN_TEXT(x)
-extern const dn_conv_kernel DN_NAME(dn_conv_kernel_, DN_ISA);
 const dn_conv_kernel DN_NAME(dn_conv_kernel_, DN_ISA) = {
     .isa = DN_STRING(DN_ISA), .mr = MR, .nr = NR, .tile = tile, .axpy = axpy,
     .load_f32 = load_f32, .load_f64 = load_f64, .spread = spread, .sum = sum,

@@ -92,11 +92,11 @@ static range inputs(const shape *g, int d, int64_t begin)
     return (range){ greatest(begin, 0), least(begin + g->win[d], g->in[d]) };
 }
 
-/* What an average over that window divides by along dimension d. */
+/* What an average over that window divides by along dimension d: padding counts as far as it goes, as in Caffe and at the vendor. */
 static int64_t counted(const shape *g, int d, int64_t begin)
 {
     range r = inputs(g, d, begin);
-    return g->count_pad ? g->win[d] : r.end - r.begin;
+    return g->count_pad ? least(g->win[d], g->in[d] + g->pad[d] - begin) : r.end - r.begin;
 }
 
 static int64_t product(const int64_t *v, int begin, int end)
@@ -187,13 +187,13 @@ static int64_t outer_offset(const layout *l, const int64_t *at)
 
 static bool window_of(const shape *g, const int64_t *out, odometer *w)
 {
+    bool any = true;
     for (int d = 0; d < LAST; d++) {
         w->r[d] = inputs(g, d, origin(g, d, out[d]));
-        if (w->r[d].begin >= w->r[d].end)
-            return false;
+        any = any && w->r[d].begin < w->r[d].end;
     }
     odometer_start(w);
-    return true;
+    return any;
 }
 
 /* --- forward --- */
@@ -475,8 +475,8 @@ static dn_status run(dn_handle *h, const dn_plan *plan, const dn_args *a)
 static const char *check_fwd(const dn_problem *p)
 {
     dn_dtype t = dn_dtype_scalar(p->t[DN_X].type);
-    return t == DN_F32 || t == DN_F64 || t == DN_F16 || t == DN_BF16 || t == DN_I8 ? NULL
-        : "needs type f32, f64, f16, bf16, i8, i8x4 or i8x32";
+    return t == DN_F32 || t == DN_F64 || t == DN_F16 || t == DN_BF16 || t == DN_I8 || t == DN_U8 || t == DN_I32 ? NULL
+        : "needs type f32, f64, f16, bf16, i32, or i8 or u8, vectorised or not";
 }
 
 static const char *check_bwd(const dn_problem *p)

@@ -9,6 +9,7 @@
 #include "tens.h"
 
 #include "core/engine.h"
+#include "core/os.h"
 
 enum { SPACE = 6 };
 
@@ -282,6 +283,62 @@ static inline const double *sum_of(const sums *s, int dir)
 static inline const double *abs_of(const sums *s, int dir)
 {
     return dir == 0 ? s->y_abs : dir == 1 ? s->x_abs : s->w_abs;
+}
+
+/* Result = alpha * sum + beta * before, rounded once; NaN before goes nowhere at beta 0. What was written is put back. */
+static inline void conv_check_exact(conv *c, int dir, int algo, double alpha, double beta, const double *sum)
+{
+    tens *out = written_by(c, dir);
+    double *before = values_of(out);
+    if (beta == 0)
+        for (int64_t i = 0; i < out->count; i++)
+            tens_set(out, i, NAN);
+    directions[dir].run(c, algo, alpha, beta);
+    for (int64_t i = 0; i < out->count; i++) {
+        double want = tens_rounded(out, alpha * sum[i] + beta * before[i]), got = tens_get(out, i);
+        if (got != want)
+            fail_msg("%s %d: element %lld is %.17g, not %.17g", directions[dir].name, algo, (long long)i, got, want);
+    }
+    conv_watch(c);
+    for (int64_t i = 0; i < out->count; i++)
+        tens_set(out, i, before[i]);
+    free(before);
+}
+
+/* --- bits are the same from run to run, whoever runs it: also inside a parallel loop, where all work stays on one thread --- */
+
+typedef struct conv_run {
+    conv *c;
+    int dir, algo;
+} conv_run;
+
+static inline void conv_run_nested(void *ctx, int64_t begin, int64_t end)
+{
+    const conv_run *n = ctx;
+    (void)end;
+    if (begin == 0)
+        directions[n->dir].run(n->c, n->algo, 1, 0);
+}
+
+static inline void conv_check_bits(conv *c, int dir, int algo)
+{
+    tens *out = written_by(c, dir);
+    conv_run n = { c, dir, algo };
+    tens_reals(&c->x, 5);
+    tens_reals(&c->w, 6);
+    tens_reals(&c->y, 7);
+    directions[dir].run(c, algo, 1, 0);
+    unsigned char *first = malloc(out->bytes);
+    assert_non_null(first);
+    memcpy(first, out->memory, out->bytes);
+    for (int again = 0; again < 20; again++) {
+        if (again & 1)
+            dn_parallel(2, 1, conv_run_nested, &n);
+        else
+            directions[dir].run(c, algo, 1, 0);
+        assert_memory_equal(first, out->memory, out->bytes);
+    }
+    free(first);
 }
 
 #endif

@@ -169,7 +169,7 @@ static inline void bind_args(dn_args *a, const operands *o)
         a->aux[k] = o->aux[k].data;
 }
 
-/* Runs exactly this row on copies; the caller frees the result. `over`: role whose memory the output shares, or -1. */
+/* Runs exactly this row on copies; the caller frees the result. In place, the output is put where the problem says. */
 static inline operands run_row(dn_handle *h, const dn_solver *row, const dn_problem *p, const dn_args *args, const operands *in)
 {
     operands o = operands_copy(in);
@@ -213,10 +213,12 @@ static inline double bound_of(dn_dtype t, double length)
 
 static inline bool same_or_near(double got, double want, double bound)
 {
+    if (got == want)
+        return true;
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got);
     if (isinf(want) || isinf(got))
-        return want == got;
+        return false;
     return fabs(got - want) <= bound;
 }
 

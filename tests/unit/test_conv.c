@@ -5,7 +5,7 @@
  * exact sum in every type; reals a bound by the sum of |products|. Gradients are also checked against finite differences. */
 #include "conv_case.h"
 
-#include "core/os.h"
+#include "ref/conv.h"
 
 #define XCORR .mode = CUDNN_CROSS_CORRELATION
 #define CONV .mode = CUDNN_CONVOLUTION
@@ -48,34 +48,14 @@ static void fill_integers(conv *c, uint32_t seed)
     tens_integers(&c->y, 3, seed + 2);
 }
 
-/* Result = alpha * sum + beta * before, rounded once; NaN before goes nowhere at beta 0. */
-static void check_exact(conv *c, int dir, int algo, double alpha, double beta, const double *sum)
-{
-    tens *out = written_by(c, dir);
-    double *before = values_of(out);
-    if (beta == 0)
-        for (int64_t i = 0; i < out->count; i++)
-            tens_set(out, i, NAN);
-    directions[dir].run(c, algo, alpha, beta);
-    for (int64_t i = 0; i < out->count; i++) {
-        double want = tens_rounded(out, alpha * sum[i] + beta * before[i]), got = tens_get(out, i);
-        if (got != want)
-            fail_msg("%s %d: element %lld is %g, not %g", directions[dir].name, algo, (long long)i, got, want);
-    }
-    conv_watch(c);
-    for (int64_t i = 0; i < out->count; i++)
-        tens_set(out, i, before[i]);
-    free(before);
-}
-
 static void check_all(conv *c)
 {
     sums s = sums_of(c);
     for (int dir = 0; dir < 3; dir++)
         for (const int *algo = directions[dir].algos; *algo >= 0; algo++) {
-            check_exact(c, dir, *algo, 1, 0, sum_of(&s, dir));
-            check_exact(c, dir, *algo, 2, 1, sum_of(&s, dir));
-            check_exact(c, dir, *algo, -0.5, 0.25, sum_of(&s, dir));
+            conv_check_exact(c, dir, *algo, 1, 0, sum_of(&s, dir));
+            conv_check_exact(c, dir, *algo, 2, 1, sum_of(&s, dir));
+            conv_check_exact(c, dir, *algo, -0.5, 0.25, sum_of(&s, dir));
         }
     sums_free(&s);
 }
@@ -117,17 +97,15 @@ static void integers(void **state)
         tens_integers(&c.y, 3, 3);
         sums s = sums_of(&c);
         for (int algo = 0; algo < 4; algo++)
-            check_exact(&c, 0, algo, 1, 0, s.y);
+            conv_check_exact(&c, 0, algo, 1, 0, s.y);
         sums_free(&s);
         conv_free(&c);
     }
 }
 
-/* A large reduction of reals: many blocks, many parts of the filter's sum. */
-static void reals(void **state)
+/* Reductions of reals over many blocks and many parts of the filter's sum; columns written out in several rounds. */
+static void check_reals(shape large)
 {
-    static const shape large = { 2, 3, 48, 65, 1, { 29, 31 }, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, XCORR };
-    (void)state;
     conv c = conv_make(large, DN_F32, DN_F32, PACKED, PACKED);
     tens_reals(&c.x, 5);
     tens_reals(&c.w, 6);
@@ -147,6 +125,78 @@ static void reals(void **state)
         }
     sums_free(&s);
     conv_free(&c);
+}
+
+static void reals(void **state)
+{
+    static const shape deep = { 2, 3, 48, 65, 1, { 29, 31 }, { 3, 3 }, { 1, 1 }, XCORR };
+    static const shape wide = { 2, 1, 66, 3, 1, { 64, 65 }, { 3, 3 }, { 1, 1 }, XCORR };
+    (void)state;
+    check_reals(deep);
+    check_reals(wide);
+}
+
+/* Images larger than the slab that backward data adds into. */
+static void large_images(void **state)
+{
+    static const shape flat = { 2, 1, 1, 2, 1, { 403, 350 }, { 3, 2 }, { 1, 1 }, { 1, 2 }, { 2, 1 }, XCORR };
+    static const shape line = { 1, 1, 1, 1, 1, { 140003 }, { 5 }, { 2 }, { 2 }, { 1 }, CONV };
+    static const shape *const all[] = { &flat, &line };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        conv c = conv_make(*all[i], DN_F32, DN_F32, PACKED, PACKED);
+        fill_integers(&c, 1);
+        sums s = sums_of(&c);
+        conv_check_exact(&c, 0, 1, 1, 0, s.y);
+        conv_check_exact(&c, 1, 0, 1, 0, s.x);
+        conv_check_exact(&c, 1, 1, 1, 1, s.x);
+        sums_free(&s);
+        conv_free(&c);
+    }
+}
+
+/* The kernels of every instruction set that this processor has, not only of the one it would choose. */
+static void check_kernel(const dn_conv_kernel *k)
+{
+    enum { LEN = 37, LDC = 30 };
+    double a[LEN * 8], b[LEN * 24], c[8 * LDC], row[240], panels[240];
+    assert_true(k->mr <= 8 && k->nr <= 24 && DN_CONV_NC % k->nr == 0 && DN_CONV_MC % k->mr == 0);
+    for (int i = 0; i < LEN * 8; i++)
+        a[i] = i % 11 - 5;
+    for (int i = 0; i < LEN * 24; i++)
+        b[i] = i % 7 - 3;
+    for (int i = 0; i < 8 * LDC; i++)
+        c[i] = i;
+    k->tile(LEN, a, b, c, LDC);
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < LDC; j++) {
+            double want = i * LDC + j;
+            for (int l = 0; l < LEN && i < k->mr && j < k->nr; l++)
+                want += a[l * k->mr + i] * b[l * k->nr + j];
+            assert_true(c[i * LDC + j] == want);
+        }
+    for (int i = 0; i < 8 * LDC; i++)
+        c[i] = i;
+    k->axpy(LDC - 1, a, b, c, LDC);
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < LDC; j++)
+            assert_true(c[i * LDC + j] == i * LDC + j + (i < k->mr && j < LDC - 1 ? a[i] * b[j] : 0));
+    for (int i = 0; i < 240; i++)
+        row[i] = i;
+    k->spread(240, row, panels, k->nr);
+    assert_memory_equal(row, panels, sizeof row);
+    assert_true(k->sum(239, row) == 239 * 119);
+}
+
+static void kernels(void **state)
+{
+    (void)state;
+    check_kernel(&dn_conv_kernel_base);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        check_kernel(&dn_conv_kernel_avx2);
+#endif
+    check_kernel(dn_conv_kernel_get());
 }
 
 /* --- gradients --- */
@@ -290,13 +340,15 @@ static void bias_and_activation(void **state)
     static const activation acts[] = { { CUDNN_ACTIVATION_RELU, 0 }, { CUDNN_ACTIVATION_IDENTITY, 0 }, { CUDNN_ACTIVATION_SIGMOID, 0 },
                                        { CUDNN_ACTIVATION_TANH, 0 }, { CUDNN_ACTIVATION_CLIPPED_RELU, 2 }, { CUDNN_ACTIVATION_ELU, 1 } };
     static const dn_dtype types[] = { DN_F32, DN_F64, DN_F16, DN_BF16 };
+    static const int algos[] = { 0, 1, 2, 3, 6, 7 };
     (void)state;
     for (int i = 0; i < 6; i++)
-        for (int algo = 0; algo < 4; algo++)
+        for (int a = 0; a < 6; a++)
             for (int way = 0; way < 3; way++) {  /* z beside y, z is y, z not read */
+                int algo = algos[a];
                 if (acts[i].mode == CUDNN_ACTIVATION_IDENTITY && algo != 1)
                     continue;
-                conv c = conv_make(shapes[way == 0 ? 9 : 2], types[(i + way) & 3], types[(i + way) & 3], (layout)way, PACKED);
+                conv c = conv_make(shapes[way == 0 && algo < 4 ? 9 : 2], types[(i + way) & 3], types[(i + way) & 3], (layout)way, PACKED);
                 fill_integers(&c, (uint32_t)i);
                 tens_integers(&c.z, 3, 8);
                 tens_integers(&c.b, 3, 9);
@@ -307,45 +359,14 @@ static void bias_and_activation(void **state)
 
 /* --- properties --- */
 
-/* Bits are the same from run to run, whoever runs it: also inside a parallel loop, where all work stays on one thread. */
-typedef struct nested {
-    conv *c;
-    int dir, algo;
-} nested;
-
-static void run_nested(void *ctx, int64_t begin, int64_t end)
-{
-    const nested *n = ctx;
-    (void)end;
-    if (begin == 0)
-        directions[n->dir].run(n->c, n->algo, 1, 0);
-}
-
 static void bits_do_not_change(void **state)
 {
     static const shape s = { 2, 9, 16, 24, 1, { 27, 25 }, { 3, 3 }, { 1, 1 }, XCORR };
     (void)state;
     conv c = conv_make(s, DN_F32, DN_F32, PACKED, PACKED);
     for (int dir = 0; dir < 3; dir++)
-        for (const int *algo = directions[dir].algos; *algo >= 0; algo++) {
-            tens *out = written_by(&c, dir);
-            tens_reals(&c.x, 5);
-            tens_reals(&c.w, 6);
-            tens_reals(&c.y, 7);
-            directions[dir].run(&c, *algo, 1, 0);
-            unsigned char *first = malloc(out->bytes);
-            assert_non_null(first);
-            memcpy(first, out->memory, out->bytes);
-            nested n = { &c, dir, *algo };
-            for (int again = 0; again < 20; again++) {
-                if (again & 1)
-                    dn_parallel(2, 1, run_nested, &n);
-                else
-                    directions[dir].run(&c, *algo, 1, 0);
-                assert_memory_equal(first, out->memory, out->bytes);
-            }
-            free(first);
-        }
+        for (const int *algo = directions[dir].algos; *algo >= 0; algo++)
+            conv_check_bits(&c, dir, *algo);
     conv_free(&c);
 }
 
@@ -463,6 +484,8 @@ int main(void)
         cmocka_unit_test(every_type),
         cmocka_unit_test(integers),
         cmocka_unit_test(reals),
+        cmocka_unit_test(large_images),
+        cmocka_unit_test(kernels),
         cmocka_unit_test(gradients_are_finite_differences),
         cmocka_unit_test(bias_gradient),
         cmocka_unit_test(bias_and_activation),

@@ -278,6 +278,8 @@ static void act(void **state)
         p.u.act = (dn_act_param){ .mode = pick(0, DN_ACT_COUNT - 1), .nan = pick(0, 1), .coef = 0.5, .beta = 0.75 };
         if (p.u.act.mode == DN_ACT_IDENTITY)
             p.u.act.mode = DN_ACT_RELU;
+        if (p.u.act.mode == DN_ACT_ELU)
+            p.u.act.coef = chance(50) ? 1 : 0.5;
         dn_dtype type = some_type();
         tensor_set(&p.t[DN_X], type, rank, dims, last);
         p.t[DN_Y] = p.t[DN_X];
@@ -288,6 +290,8 @@ static void act(void **state)
             p.flags |= DN_F_IN_PLACE;
         assert_int_equal(dn_problem_check(&p), DN_SUCCESS);
         operands in = operands_new(&p, seed);
+        for (int64_t i = 0; i < in.role[DN_X].count; i += 7) /* the places where slopes change */
+            dn_store(in.role[DN_X].type, in.role[DN_X].data, i, pick(0, 1) * 0.5);
         if (p.dir == DN_DIR_BWD_DATA)
             forward_y(&p, &in);
         count_rows(&p);
