@@ -75,7 +75,7 @@ cudnnStatus_t CUDNNWINAPI cudnnActivationBackward(cudnnHandle_t handle,
 
 /*
  * dx = alpha * (gradient of cudnnLRNCrossChannelForward for dy) + beta * dx. x, y, dy, dx are
- * engine memory of equal sizes; y is the forward output. BAD_PARAM when they differ.
+ * engine memory of equal sizes; y is the forward output. NOT_SUPPORTED when they differ.
  */
 cudnnStatus_t CUDNNWINAPI cudnnLRNCrossChannelBackward(cudnnHandle_t handle,
     cudnnLRNDescriptor_t normDesc, cudnnLRNMode_t lrnMode, const void *alpha,
@@ -144,8 +144,8 @@ cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationForwardTraining(cudnnHandle_t h
 /*
  * As cudnnBatchNormalizationForwardTraining, with bnOps: plain BN, y = act(BN(x)), or y = act(BN(x)
  * + z). z (engine memory) has the shape of y. workspace and reserveSpace are engine memory of the
- * queried sizes. BAD_PARAM when they are too small, NOT_SUPPORTED for fused operations outside NHWC
- * half precision with SPATIAL_PERSISTENT.
+ * queried sizes. BAD_PARAM when they are too small, NOT_SUPPORTED for activations other than ReLU
+ * and clipped ReLU. Every mode, type and layout is fused.
  */
 cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationForwardTrainingEx(cudnnHandle_t handle,
     cudnnBatchNormMode_t mode, cudnnBatchNormOps_t bnOps, const void *alpha, const void *beta,
@@ -174,8 +174,9 @@ cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationBackward(cudnnHandle_t handle,
 
 /*
  * Gradients of cudnnBatchNormalizationForwardTrainingEx: dx, dz (for BN_ADD_ACTIVATION), dBnScale
- * and dBnBias. y is needed when an activation was fused. reserveSpace is the one of the forward
- * call. Engine memory. BAD_PARAM when a buffer is too small or shapes do not agree.
+ * and dBnBias. y and bnBias are not read and may be NULL. reserveSpace is the one of the forward
+ * call. dz is blended as dx is. Engine memory. BAD_PARAM when a buffer is too small or shapes do
+ * not agree.
  */
 cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationBackwardEx(cudnnHandle_t handle,
     cudnnBatchNormMode_t mode, cudnnBatchNormOps_t bnOps, const void *alphaDataDiff,

@@ -234,9 +234,11 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t h
     cudnnConvolutionFwdAlgoPerf_t *perfResults, void *workSpace, size_t workSpaceSizeInBytes);
 
 /*
- * Writes the matrix whose columns are the input patches under each filter position: (C * filter
- * area) rows, (N * output area) columns, row major, in the type of x. x and colBuffer are engine
- * memory. NOT_SUPPORTED for other than rank 4 and one group.
+ * Writes the matrix of a convolution by GEMM, row-major and packed, in the type of x: a row for
+ * each output position (N, then output space), a column for each filter element (C of all groups,
+ * then the window), holding the input element that the two meet at, 0 in the padding. x and
+ * colBuffer are engine memory. BAD_PARAM when the shapes do not agree, NOT_SUPPORTED for
+ * vectorised types.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnIm2Col(cudnnHandle_t handle, const cudnnTensorDescriptor_t xDesc,
@@ -245,8 +247,9 @@ cudnnStatus_t CUDNNWINAPI cudnnIm2Col(cudnnHandle_t handle, const cudnnTensorDes
 
 /*
  * Rewrites an INT8x32 filter, and with reorderBias = 1 the float bias, into the order that the
- * tensor-core kernels read. All data are engine memory, out of place. NOT_SUPPORTED for other
- * layouts.
+ * tensor-core kernels read; with NO_REORDER copies. A convolution whose descriptor says NO_REORDER
+ * takes an INT8x32 filter, and the bias, in that order. All data are engine memory, out of place.
+ * NOT_SUPPORTED for other layouts, or outputs that are no multiple of 32.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnReorderFilterAndBias(cudnnHandle_t handle,
@@ -366,8 +369,8 @@ cudnnStatus_t CUDNNWINAPI cudnnConvolutionBackwardData(cudnnHandle_t handle, con
 /*
  * For a strided backward-data problem gives the equal one of stride 1 in which space is folded into
  * channels: filter, padded dy, convolution and dx descriptors, and the four transforms that lead
- * there and back. All descriptors are made by the caller. NOT_SUPPORTED for problems that cannot be
- * folded.
+ * there and back. All descriptors are made by the caller. NOT_SUPPORTED for vectorised layouts, and
+ * where a stride above 1 meets a dilation above 1 or a filter turned round (CUDNN_CONVOLUTION).
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnGetFoldedConvBackwardDataDescriptors(const cudnnHandle_t handle,

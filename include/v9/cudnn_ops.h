@@ -127,8 +127,9 @@ typedef enum {
 
 /*
  * Fills destDesc with the tensor that transformDesc makes of srcDesc (padding and folding applied,
- * in the target layout), and *destSizeInBytes (host) with its size. BAD_PARAM when ranks differ or
- * an argument is NULL.
+ * in the target layout), and *destSizeInBytes (host) with its size. Folding pads first, unfolding
+ * last; sizes that the factors do not divide are rounded up. BAD_PARAM when ranks differ, a size
+ * would be below 1 or an argument is NULL, NOT_SUPPORTED for the layout NCHW_VECT_C.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnInitTransformDest(
@@ -182,8 +183,10 @@ cudnnStatus_t CUDNNWINAPI cudnnTransformTensor(cudnnHandle_t handle, const void 
     const cudnnTensorDescriptor_t yDesc, void *y);
 
 /*
- * dest = alpha * T(src) + beta * dest with the padding, folding and layout of transDesc. srcData
- * and destData are engine memory. BAD_PARAM when destDesc is not what cudnnInitTransformDest gives.
+ * dest = alpha * T(src) + beta * dest with the padding and folding of transDesc. Channel c of place
+ * m in a block of F places (row-major) is folded channel c * F + m. srcData and destData are engine
+ * memory and may not overlap. BAD_PARAM when destDesc has other sizes than cudnnInitTransformDest
+ * gives; its strides and type are free.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnTransformTensorEx(cudnnHandle_t handle,
@@ -285,8 +288,9 @@ CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnCreateOpTensorDescriptor(cudnnOpTensorDescriptor_t *opTensorDesc);
 
 /*
- * Sets the operation, the type to compute in (float, or double for double tensors, or int32) and
- * whether NaN wins in MIN and MAX. BAD_PARAM for a value outside its enumeration.
+ * Sets the operation, the type to compute in (float, or double for double tensors; half and
+ * bfloat16 are kept, but cudnnOpTensor answers NOT_SUPPORTED) and whether NaN wins in MIN and MAX.
+ * BAD_PARAM for a value outside its enumeration.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnSetOpTensorDescriptor(cudnnOpTensorDescriptor_t opTensorDesc,
@@ -304,10 +308,11 @@ CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnDestroyOpTensorDescriptor(cudnnOpTensorDescriptor_t opTensorDesc);
 
 /*
- * C = op(alpha1 * A, alpha2 * B) + beta * C, element by element; SQRT and NOT use A alone. A has
- * the sizes of C, every size of B is 1 or that of C. A, B, C are engine memory; alpha1, alpha2,
- * beta host scalars of the compute type. BAD_PARAM when sizes or types do not fit, NOT_SUPPORTED
- * for other combinations of types.
+ * C = op(alpha1 * A, alpha2 * B) + beta * C, element by element; SQRT and NOT use A alone, and
+ * look at no argument of B. A has the sizes of C, every size of B is 1 or that of C. A, B, C are
+ * engine memory; alpha1, alpha2, beta host scalars of the compute type. C may lie on A or B where
+ * type, sizes and strides are equal. BAD_PARAM when sizes do not fit, NOT_SUPPORTED where double
+ * data and compute type double do not go together, or for 64-bit and vectorised types.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnOpTensor(cudnnHandle_t handle,
@@ -358,8 +363,9 @@ cudnnStatus_t CUDNNWINAPI cudnnCreateReduceTensorDescriptor(
 
 /*
  * Sets the reduction, the type to compute in, the NaN rule of MIN, MAX and AMAX, whether the
- * winning indices are wanted (only MIN, MAX and AMAX have them) and the width of an index.
- * BAD_PARAM for a value outside its enumeration.
+ * winning indices are wanted (only MIN, MAX and AMAX have them) and the width of an index. The
+ * compute type is float, half (computed as float) or double. BAD_PARAM for a value outside its
+ * enumeration.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnSetReduceTensorDescriptor(
@@ -380,8 +386,8 @@ cudnnStatus_t CUDNNWINAPI cudnnDestroyReduceTensorDescriptor(
     cudnnReduceTensorDescriptor_t reduceTensorDesc);
 
 /*
- * Bytes of index output that cudnnReduceTensor needs for A reduced to C; 0 when the descriptor asks
- * for no indices. *sizeInBytes is a host variable.
+ * Bytes of index output that cudnnReduceTensor needs for A reduced to C: one index of the
+ * descriptor's width per element of C, 0 when it asks for none. *sizeInBytes is a host variable.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnGetReductionIndicesSize(cudnnHandle_t handle,
@@ -399,10 +405,14 @@ cudnnStatus_t CUDNNWINAPI cudnnGetReductionWorkspaceSize(cudnnHandle_t handle,
 
 /*
  * C = alpha * reduce(A) + beta * C over every dimension where C has size 1 and A has not. indices
- * (engine memory, may be NULL when none are wanted) receives for each output the flattened position
- * of the winner within its reduced block. workspace is engine memory of at least the queried size.
- * alpha and beta are host scalars. BAD_PARAM when a size of C is neither 1 nor that of A, or a
- * buffer is too small; NOT_SUPPORTED for type combinations out of range.
+ * (engine memory, may be NULL when none are wanted) receives for each element of C, row-major, the
+ * flattened position of the winner within its reduced block, the first of equal ones. Where NaN
+ * goes through, the first NaN wins; else it is passed over, and the result is NaN with index 0 only
+ * where there is nothing else. MUL_NO_ZEROS of zeros alone is 1. workspace is engine memory of at
+ * least the queried size. alpha and beta are host scalars. BAD_PARAM when a size of C is neither 1
+ * nor that of A, when all are equal, in place, or for a small workspace; INVALID_VALUE (9:
+ * BAD_PARAM) for a small indices buffer; NOT_SUPPORTED where double is mixed with other types, or
+ * an index is too narrow for the block.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnReduceTensor(cudnnHandle_t handle,
@@ -527,8 +537,9 @@ cudnnStatus_t CUDNNWINAPI cudnnDestroyPoolingDescriptor(cudnnPoolingDescriptor_t
 /*
  * y = alpha * pool(x) + beta * y: the maximum of each window, or the mean over the whole window
  * (COUNT_INCLUDE_PADDING) or over its pixels inside the image (COUNT_EXCLUDE_PADDING). x and y are
- * engine memory with any strides; y has the sizes that the output query gives. BAD_PARAM when N, C
- * or types differ, NOT_SUPPORTED for other types.
+ * engine memory with any strides. y has the sizes that the output query gives, or others as long as
+ * each window begins before the end of the image; windows are cut at the end of the padding.
+ * BAD_PARAM when N, C or types differ, NOT_SUPPORTED for other types.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnPoolingForward(cudnnHandle_t handle,
@@ -657,8 +668,9 @@ cudnnStatus_t CUDNNWINAPI cudnnDestroyLRNDescriptor(cudnnLRNDescriptor_t lrnDesc
 
 /*
  * y = alpha * x / (k + lrnAlpha / n * sum x^2)^lrnBeta + beta * y, the sum over n neighbouring
- * channels around each one (cut at the ends). x and y are engine memory of equal sizes, rank 4 or
- * 5. BAD_PARAM when sizes or types differ, NOT_SUPPORTED for other ranks.
+ * channels around each one (cut at the ends; for an even n one more after it than before it). x
+ * and y are engine memory of equal sizes. NOT_SUPPORTED when sizes or types differ, BAD_PARAM below
+ * rank 3.
  */
 cudnnStatus_t CUDNNWINAPI cudnnLRNCrossChannelForward(cudnnHandle_t handle,
     cudnnLRNDescriptor_t normDesc, cudnnLRNMode_t lrnMode, const void *alpha,
@@ -666,10 +678,10 @@ cudnnStatus_t CUDNNWINAPI cudnnLRNCrossChannelForward(cudnnHandle_t handle,
     const cudnnTensorDescriptor_t yDesc, void *y);
 
 /*
- * y = alpha * c / max(s, mean of s) + beta * y with c = x - means and s the standard deviation of c
- * over a window (n of the LRN descriptor) in each spatial dimension. means (may be NULL for zero),
- * temp and temp2 are engine memory of the size of x; both temps are overwritten. BAD_PARAM when
- * sizes differ or a needed pointer is NULL.
+ * y = alpha * c / (k + lrnAlpha / n^d * sum c^2)^lrnBeta + beta * y with c = x - means and the sum
+ * over a window of n in each of the d spatial dimensions, as in cudnnLRNCrossChannelForward. means
+ * (may be NULL for zero), temp and temp2 are engine memory of the size of x; the temps may be
+ * overwritten. Rank 4 or 5. BAD_PARAM when sizes differ or a needed pointer is NULL.
  */
 cudnnStatus_t CUDNNWINAPI cudnnDivisiveNormalizationForward(cudnnHandle_t handle,
     cudnnLRNDescriptor_t normDesc, cudnnDivNormMode_t mode, const void *alpha,
@@ -678,7 +690,7 @@ cudnnStatus_t CUDNNWINAPI cudnnDivisiveNormalizationForward(cudnnHandle_t handle
 
 /*
  * dx = alpha * (gradient of cudnnLRNCrossChannelForward for dy) + beta * dx. x, y, dy, dx are
- * engine memory of equal sizes; y is the forward output. BAD_PARAM when they differ.
+ * engine memory of equal sizes; y is the forward output. NOT_SUPPORTED when they differ.
  */
 cudnnStatus_t CUDNNWINAPI cudnnLRNCrossChannelBackward(cudnnHandle_t handle,
     cudnnLRNDescriptor_t normDesc, cudnnLRNMode_t lrnMode, const void *alpha,
@@ -789,8 +801,8 @@ cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationForwardTraining(cudnnHandle_t h
 /*
  * As cudnnBatchNormalizationForwardTraining, with bnOps: plain BN, y = act(BN(x)), or y = act(BN(x)
  * + z). z (engine memory) has the shape of y. workspace and reserveSpace are engine memory of the
- * queried sizes. BAD_PARAM when they are too small, NOT_SUPPORTED for fused operations outside NHWC
- * half precision with SPATIAL_PERSISTENT.
+ * queried sizes. BAD_PARAM when they are too small, NOT_SUPPORTED for activations other than ReLU
+ * and clipped ReLU. Every mode, type and layout is fused.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationForwardTrainingEx(cudnnHandle_t handle,
@@ -821,8 +833,9 @@ cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationBackward(cudnnHandle_t handle,
 
 /*
  * Gradients of cudnnBatchNormalizationForwardTrainingEx: dx, dz (for BN_ADD_ACTIVATION), dBnScale
- * and dBnBias. y is needed when an activation was fused. reserveSpace is the one of the forward
- * call. Engine memory. BAD_PARAM when a buffer is too small or shapes do not agree.
+ * and dBnBias. y and bnBias are not read and may be NULL. reserveSpace is the one of the forward
+ * call. dz is blended as dx is. Engine memory. BAD_PARAM when a buffer is too small or shapes do
+ * not agree.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnBatchNormalizationBackwardEx(cudnnHandle_t handle,
@@ -860,8 +873,8 @@ CUDNN_DEPRECATED typedef enum {
 
 /*
  * Fills the shapes of scale and bias, and of mean and variance, for xDesc and a norm mode: 1xCx1x1
- * (rank 5: 1xCx1x1x1) for PER_CHANNEL, 1xCxHxW for PER_ACTIVATION. groupCnt must be 1. BAD_PARAM
- * for a rank other than 4 or 5.
+ * (rank 5: 1xCx1x1x1) for PER_CHANNEL, 1xCxHxW for PER_ACTIVATION. NOT_SUPPORTED when groupCnt is
+ * not 1.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnDeriveNormTensorDescriptor(
@@ -971,7 +984,7 @@ cudnnStatus_t CUDNNWINAPI cudnnCreateSpatialTransformerDescriptor(
 
 /*
  * Sets sampler, type and output size: dimA (host, nbDims entries) is N, C, H, W of the output.
- * NOT_SUPPORTED when nbDims is above 4, BAD_PARAM for a size below 1.
+ * NOT_SUPPORTED when nbDims is above 4, BAD_PARAM when it is below or for a size below 1.
  */
 cudnnStatus_t CUDNNWINAPI cudnnSetSpatialTransformerNdDescriptor(
     cudnnSpatialTransformerDescriptor_t stDesc, cudnnSamplerType_t samplerType,

@@ -81,9 +81,36 @@ typedef struct dn_dropout_desc {
     unsigned long long seed;
 } dn_dropout_desc;
 
+typedef struct dn_op_tensor_desc {
+    uint32_t cookie;
+    uint32_t set;
+    dn_tensor_op_param p;
+    int32_t compute;    /* dn_dtype */
+} dn_op_tensor_desc;
+
+typedef struct dn_reduce_desc {
+    uint32_t cookie;
+    uint32_t set;
+    dn_reduce_param p;
+    int32_t compute;    /* dn_dtype */
+} dn_reduce_desc;
+
+typedef struct dn_lrn_desc {
+    uint32_t cookie;
+    uint32_t set;
+    dn_lrn_param p;
+} dn_lrn_desc;
+
+typedef struct dn_st_desc {
+    uint32_t cookie;
+    uint32_t set;
+    int32_t type;       /* dn_dtype */
+    int32_t dims[4];    /* of the sampled output: n, c, h, w */
+} dn_st_desc;
+
 /* Pools of this ABI's library (src/api/objects.c). */
 extern dn_pool dn_handle_pool, dn_tensor_pool, dn_filter_pool, dn_conv_pool, dn_pool_pool, dn_act_pool, dn_dropout_pool,
-    dn_transform_pool;
+    dn_transform_pool, dn_op_tensor_pool, dn_reduce_pool, dn_lrn_pool, dn_st_pool;
 
 /* Live object or NULL with the text set: NULL, wild, dead and wrong-type pointers are told apart from one another.
  * name is the argument's, as in the prototype. The *_of functions for descriptors also refuse one that was never set. */
@@ -93,7 +120,11 @@ const dn_filter_desc *dn_filter_of(const cudnnFilterDescriptor_t desc, const cha
 const dn_conv_desc *dn_conv_of(const cudnnConvolutionDescriptor_t desc, const char *name);
 const dn_pool_desc *dn_pool_of(const cudnnPoolingDescriptor_t desc, const char *name);
 const dn_act_desc *dn_act_of(const cudnnActivationDescriptor_t desc, const char *name);
+const dn_op_tensor_desc *dn_op_tensor_of(const cudnnOpTensorDescriptor_t desc, const char *name);
+const dn_reduce_desc *dn_reduce_of(const cudnnReduceTensorDescriptor_t desc, const char *name);
 dn_dropout_desc *dn_dropout_of(const cudnnDropoutDescriptor_t desc, const char *name);
+const dn_lrn_desc *dn_lrn_of(const cudnnLRNDescriptor_t desc, const char *name);
+const dn_st_desc *dn_st_of(const cudnnSpatialTransformerDescriptor_t desc, const char *name);
 /* The same for any pool, set or not: for Create/Set/Get/Destroy. */
 void *dn_object_of(dn_pool *pool, const void *desc, const char *name);
 /* Create and Destroy of any pool: NULL out pointer is BAD_PARAM, no memory ALLOC_FAILED; destroying NULL is SUCCESS. */

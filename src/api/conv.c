@@ -22,6 +22,7 @@ void dn_conv_begin(dn_conv_call *c, cudnnHandle_t handle, dn_dir dir, const cudn
     c->p.math = (uint8_t)d->math;
     c->p.compute = (uint8_t)d->compute;
     c->math = d->math;
+    c->reorder = d->reorder;
 }
 
 static void bind(dn_conv_call *c, dn_role role, const dn_tensor *t, const void *ptr, const char *ptr_name)
@@ -47,6 +48,7 @@ void dn_conv_bind_filter(dn_conv_call *c, const cudnnFilterDescriptor_t desc, co
         return;
     const dn_filter_desc *d = dn_filter_of(desc, desc_name);
     bind(c, DN_W, d ? &d->t : NULL, ptr, ptr_name);
+    c->p.u.conv.reordered = c->reorder == CUDNN_NO_REORDER && d && d->t.type == DN_I8X32;
 }
 
 void dn_conv_bind_workspace(dn_conv_call *c, void *workspace, size_t size)

@@ -13,6 +13,7 @@ typedef struct dn_conv_call {
     dn_args a;
     dn_handle *h;
     dn_status st;
+    int reorder;  /* cudnnReorderType_t of the descriptor */
     int math;  /* of the descriptor, for the algorithm lists */
 } dn_conv_call;
 

@@ -5,6 +5,8 @@
  * call with that number would be, so what is listed is what then runs. */
 #include "conv.h"
 
+#include "core/tunefile.h"
+
 #include <string.h>
 
 enum { ALGO_MAX = 8, ROWS_MAX = 64 };
@@ -16,6 +18,7 @@ typedef struct algo_perf {
     float ms;
     size_t memory;
     bool deterministic;
+    const dn_solver *solver;  /* NULL where no row takes the number */
 } algo_perf;
 
 typedef struct algo_list {
@@ -57,6 +60,17 @@ static void list_refused(algo_list *list, int algos)
             list->e[list->count++] = (algo_perf){.algo = algo, .status = DN_NOT_SUPPORTED, .ms = -1, .deterministic = true};
 }
 
+/* Moves the row that won an earlier Find to the front. */
+static void put_first(algo_list *list, const dn_solver *tuned)
+{
+    for (int i = 1; tuned && i < list->count; i++)
+        if (list->e[i].solver == tuned) {
+            algo_perf e = list->e[i];
+            memmove(list->e + 1, list->e, (size_t)i * sizeof e);
+            list->e[0] = e;
+        }
+}
+
 /* Every number in the order of the rows, which is that of preference. */
 static void list_rows(const dn_conv_call *c, int algos, algo_list *list)
 {
@@ -67,13 +81,13 @@ static void list_rows(const dn_conv_call *c, int algos, algo_list *list)
             continue;
         dn_problem p = c->p;
         p.algo = s->algo;
-        const dn_solver *first = row_of(c->h, &p);
-        if (!first)
-            continue;
-        algo_perf e = {.algo = s->algo, .ms = -1, .deterministic = !(first->flags & DN_SOLVER_NONDETERMINISTIC)};
+        if (row_of(c->h, &p) != s)
+            continue;  /* several rows may stand for a number: its place is that of the one that runs */
+        algo_perf e = {.algo = s->algo, .ms = -1, .solver = s, .deterministic = !(s->flags & DN_SOLVER_NONDETERMINISTIC)};
         e.status = dn_plan_workspace(c->h, &p, &e.memory);
         list->e[list->count++] = e;
     }
+    put_first(list, dn_tuned_row(c->h->engine, &c->p));
     list_refused(list, algos);
 }
 
@@ -106,7 +120,7 @@ static const dn_timing *timing_of(const dn_handle *h, const dn_problem *p, const
 static algo_perf timed_entry(const dn_conv_call *c, const dn_problem *p, const dn_timing *t)
 {
     algo_perf e = {.algo = p->algo, .status = t->status, .ms = t->ms,
-                   .deterministic = !(t->solver->flags & DN_SOLVER_NONDETERMINISTIC)};
+                   .solver = t->solver, .deterministic = !(t->solver->flags & DN_SOLVER_NONDETERMINISTIC)};
     dn_status st = dn_plan_workspace(c->h, p, &e.memory);
     if (e.status == DN_SUCCESS)
         e.status = st != DN_SUCCESS ? st : e.memory > c->a.workspace_size ? DN_ALLOC_FAILED : DN_SUCCESS;
@@ -127,6 +141,8 @@ static void time_rows(const dn_conv_call *c, int algos, algo_list *list)
     }
     list_refused(list, algos);
     sort_by_time(list);
+    if (list->e[0].status == DN_SUCCESS)
+        dn_tuned_keep(c->h->engine, &c->p, list->e[0].solver);
 }
 
 /* --- memory of the plain Find --- */

@@ -14,9 +14,15 @@ dn_pool dn_pool_pool = DN_POOL("pooling descriptor", 0x4c4f5044, dn_pool_desc);
 dn_pool dn_act_pool = DN_POOL("activation descriptor", 0x54434144, dn_act_desc);
 dn_pool dn_dropout_pool = DN_POOL("dropout descriptor", 0x504f5244, dn_dropout_desc);
 dn_pool dn_transform_pool = DN_POOL("tensor transform descriptor", 0x46525444, dn_transform_desc);
+dn_pool dn_op_tensor_pool = DN_POOL("tensor operation descriptor", 0x4e54504f, dn_op_tensor_desc);
+dn_pool dn_reduce_pool = DN_POOL("reduction descriptor", 0x43444552, dn_reduce_desc);
+dn_pool dn_lrn_pool = DN_POOL("LRN descriptor", 0x4e524c44, dn_lrn_desc);
+dn_pool dn_st_pool = DN_POOL("spatial transformer descriptor", 0x46545344, dn_st_desc);
 
 static dn_pool *const pools[] = {
     &dn_handle_pool, &dn_tensor_pool, &dn_filter_pool, &dn_conv_pool, &dn_pool_pool, &dn_act_pool, &dn_dropout_pool, &dn_transform_pool,
+    &dn_op_tensor_pool, &dn_reduce_pool,
+    &dn_lrn_pool, &dn_st_pool,
 };
 
 /* What the pointer is instead, for the text. */
@@ -84,9 +90,29 @@ const dn_act_desc *dn_act_of(const cudnnActivationDescriptor_t desc, const char 
     return set_object(&dn_act_pool, desc, name);
 }
 
+const dn_op_tensor_desc *dn_op_tensor_of(const cudnnOpTensorDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_op_tensor_pool, desc, name);
+}
+
+const dn_reduce_desc *dn_reduce_of(const cudnnReduceTensorDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_reduce_pool, desc, name);
+}
+
 dn_dropout_desc *dn_dropout_of(const cudnnDropoutDescriptor_t desc, const char *name)
 {
     return set_object(&dn_dropout_pool, desc, name);
+}
+
+const dn_lrn_desc *dn_lrn_of(const cudnnLRNDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_lrn_pool, desc, name);
+}
+
+const dn_st_desc *dn_st_of(const cudnnSpatialTransformerDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_st_pool, desc, name);
 }
 
 dn_status dn_object_create(dn_pool *pool, void **out, const char *name)

@@ -22,8 +22,16 @@ void dn_opcall_tensor(dn_opcall *c, dn_role role, const cudnnTensorDescriptor_t 
     if (c->st != DN_SUCCESS)
         return;
     snprintf(desc_name, sizeof(desc_name), "%sDesc", name);
+    dn_opcall_operand(c, role, desc, desc_name, data, needed ? name : NULL);
+}
+
+void dn_opcall_operand(dn_opcall *c, dn_role role, const cudnnTensorDescriptor_t desc, const char *desc_name, const void *data,
+                       const char *data_name)
+{
+    if (c->st != DN_SUCCESS)
+        return;
     const dn_tensor *t = dn_tensor_of(desc, desc_name);
-    c->st = !t ? DN_BAD_PARAM : needed ? dn_want(data, name) : DN_SUCCESS;
+    c->st = !t ? DN_BAD_PARAM : data_name ? dn_want(data, data_name) : DN_SUCCESS;
     if (c->st == DN_SUCCESS)
         dn_bind(&c->p, &c->a, role, t, data);
 }

@@ -19,6 +19,9 @@ void dn_opcall_begin(dn_opcall *c, cudnnHandle_t handle, dn_op op, dn_dir dir);
 /* A tensor and its data. name is the prefix of both arguments' names: "x" for xDesc and x. needed: data must not be NULL. */
 void dn_opcall_tensor(dn_opcall *c, dn_role role, const cudnnTensorDescriptor_t desc, const void *data, const char *name,
                       bool needed);
+/* The same where the names do not follow that pattern. data_name NULL: the data may be missing. */
+void dn_opcall_operand(dn_opcall *c, dn_role role, const cudnnTensorDescriptor_t desc, const char *desc_name, const void *data,
+                       const char *data_name);
 /* After the output's tensor: factors of its type. */
 void dn_opcall_factors(dn_opcall *c, dn_role out, const void *alpha, const void *beta);
 /* Marks the problem where the output lies at the address of that input, and refuses it where their layouts differ. */

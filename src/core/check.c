@@ -114,7 +114,7 @@ static void take_all(dn_handle *h, const dn_problem *p, const dn_args *a, operan
     for (int r = 0; r < DN_ROLE_COUNT; r++)
         o->complete = take_copy(h, &p->t[r], a->ptr[r], &o->role[r]) && o->complete;
     for (int i = 0; i < DN_AUX_COUNT; i++)
-        if (i != DN_AUX_STATES)
+        if (i != DN_AUX_STATES && i != DN_AUX_INDICES)
             o->complete = take_copy(h, &p->t[DN_W], a->aux[i], &o->aux[i]) && o->complete;
 }
 
@@ -131,6 +131,8 @@ static dn_status run_ref(dn_handle *h, const dn_problem *p, const dn_args *a, co
 {
     dn_problem q = *p;
     q.algo = -1;
+    if (q.op == DN_OP_REDUCE)
+        q.u.reduce.indices = 0;  /* the values are compared, the indices have no copy */
     dn_args b = *a;
     for (int r = 0; r < DN_ROLE_COUNT; r++)
         b.ptr[r] = o->role[r].base;

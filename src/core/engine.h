@@ -15,6 +15,8 @@ typedef struct dn_plan dn_plan;
 enum {
     DN_SOLVER_NONDETERMINISTIC = 1,  /* may give other bits from run to run */
     DN_SOLVER_PLAIN = 2,             /* check and workspace look at neither align nor DN_F_BETA_ZERO: one query answers for all */
+    DN_SOLVER_TILED = 4,             /* rounds, and spreads NaN and infinity, over tiles of outputs: it runs where its number is asked
+                                      * for, and is never the default nor the truth for another row */
 };
 
 /* A row. Stateless and constant. Rows of one table are grouped by op, fastest first; the first that accepts is the default. */

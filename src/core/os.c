@@ -7,7 +7,9 @@
 #endif
 #include "core/os.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #if defined(_WIN32)
@@ -15,6 +17,7 @@
 #include <windows.h>
 #else
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -45,6 +48,36 @@ void dn_time_wall(unsigned *sec, unsigned *usec)
     timespec_get(&t, TIME_UTC);
     *sec = (unsigned)t.tv_sec;
     *usec = (unsigned)(t.tv_nsec / 1000);
+}
+
+#if defined(_WIN32)
+#define MAKE_DIR(path) CreateDirectoryA(path, NULL)
+#else
+#define MAKE_DIR(path) mkdir(path, 0777)
+#endif
+
+void dn_make_parents(const char *path)
+{
+    char part[2048];
+    size_t n = strlen(path);
+    if (n >= sizeof part)
+        return;
+    for (size_t i = 1; i < n; i++) {
+        if (path[i] != '/' && path[i] != '\\')
+            continue;
+        memcpy(part, path, i);
+        part[i] = 0;
+        (void)!MAKE_DIR(part);
+    }
+}
+
+int dn_rename_over(const char *from, const char *to)
+{
+#if defined(_WIN32)
+    return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? 0 : -1;
+#else
+    return rename(from, to);
+#endif
 }
 
 #if defined(_WIN32)

@@ -25,6 +25,10 @@ void dn_time_wall(unsigned *sec, unsigned *usec);
 unsigned long long dn_process_id(void);
 unsigned long long dn_thread_id(void);
 
+/* Makes the directories above path that are not there; a failure shows when the file is opened. */
+void dn_make_parents(const char *path);
+int dn_rename_over(const char *from, const char *to);    /* 0, or not: rename that replaces, on Windows too */
+
 void *dn_aligned_alloc(size_t size);                     /* 64-byte aligned; NULL on failure; size 0 gives a pointer too */
 void dn_aligned_free(void *p);
 

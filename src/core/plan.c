@@ -6,6 +6,7 @@
 #include "core/engine.h"
 
 #include "core/log.h"
+#include "core/tunefile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,8 @@ const char *dn_solver_refuses(const dn_solver *s, const dn_problem *p)
 {
     if (p->algo >= 0 && s->algo != p->algo)
         return "stands for another algorithm number";
+    if (p->algo < 0 && (s->flags & DN_SOLVER_TILED))
+        return "runs only where its algorithm number is asked for";
     if ((p->flags & DN_F_DETERMINISTIC) && (s->flags & DN_SOLVER_NONDETERMINISTIC))
         return "may give other bits from run to run";
     return s->check(p);
@@ -124,7 +127,9 @@ static dn_status none_accepts(dn_handle *h, const dn_problem *p)
 /* The first row that accepts p and can be prepared. */
 static dn_status choose(dn_handle *h, const dn_problem *p, dn_plan **plan)
 {
-    const dn_solver *s;
+    const dn_solver *s = dn_tuned_row(h->engine, p);
+    if (s && dn_plan_make(h, s, p, plan) == DN_SUCCESS)
+        return DN_SUCCESS;
     for (int i = 0; (s = dn_solver_at(h->engine, (dn_op)p->op, (dn_dir)p->dir, i)); i++) {
         if (dn_solver_refuses(s, p))
             continue;
@@ -167,8 +172,12 @@ dn_status dn_plan_get(dn_handle *h, const dn_problem *p, dn_plan **out)
 /* The first row that takes p. *plain: that row and all before it look at neither alignment nor beta, so it stays the first. */
 static const dn_solver *first_row(dn_handle *h, const dn_problem *p, bool *plain)
 {
-    const dn_solver *s;
+    const dn_solver *s = dn_tuned_row(h->engine, p);
     *plain = true;
+    if (s) {
+        *plain = false;  /* the tuned row may refuse another alignment, and then the usual one runs */
+        return s;
+    }
     for (int i = 0; (s = dn_solver_at(h->engine, (dn_op)p->op, (dn_dir)p->dir, i)); i++) {
         *plain = *plain && (s->flags & DN_SOLVER_PLAIN);
         if (!dn_solver_refuses(s, p))

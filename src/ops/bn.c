@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the anydnn authors
  *
- * Batch normalisation: y = scale * (x - mean) / sqrt(var + eps) + bias. Tensors: infer and train X Y W, bwd X DY DX W, where W
- * describes all parameter arrays. Statistics are taken over n and the spatial dimensions (spatial modes) or over n alone. */
+ * Batch normalisation: y = act(scale * (x - mean) / sqrt(var + eps) + bias + z). Tensors: infer and train X Y W (Z), bwd X DY DX
+ * W (DZ), where W describes all parameter arrays; Z and DZ are there for the operations that add, act is applied where ops says.
+ * Statistics are taken over n and the spatial dimensions (spatial modes) or over n alone.
+ *
+ * Training with an activation keeps one byte per element of x in the reserve space, 1 where the gradient goes through. That says
+ * all about ReLU and clipped ReLU whatever alpha, beta and the type of y; other activations have inference only. */
 #include "ops/bn.h"
+
+#include "ops/like.h"
 
 #include <string.h>
 
@@ -31,22 +37,35 @@ void dn_bn_derive(const dn_tensor *x, int mode, dn_tensor *out)
     *out = t;
 }
 
-/* BAD_PARAM where t is not of x's dims and type. */
-static dn_status check_like_x(const dn_tensor *x, const dn_tensor *t, const char *name)
+static int64_t magnitude(int64_t v)
 {
-    if (t->rank != x->rank)
-        return dn_fail(DN_BAD_PARAM, "%s has %d dimensions, xDesc has %d; they must be equal", name, t->rank, x->rank);
-    for (int d = 0; d < x->rank; d++)
-        if (t->dims[d] != x->dims[d])
-            return dn_fail(DN_BAD_PARAM, "dimension %d of %s is %lld, of xDesc %lld; they must be equal", d, name,
-                           (long long)t->dims[d], (long long)x->dims[d]);
-    if (t->type != x->type)
-        return dn_fail(DN_BAD_PARAM, "%s has type %s, xDesc has %s; they must be equal", name, dn_dtype_name(t->type),
-                       dn_dtype_name(x->type));
-    return DN_SUCCESS;
+    return v < 0 ? -v : v;
 }
 
-static dn_status check_param(const dn_tensor *x, const dn_tensor *w, int mode, const char *name)
+void dn_bn_mask(const dn_tensor *x, dn_tensor *out)
+{
+    int order[DN_RANK_MAX];
+    for (int d = 0; d < x->rank; d++) {
+        int k = d;
+        for (; k > 0 && magnitude(x->strides[order[k - 1]]) < magnitude(x->strides[d]); k--)
+            order[k] = order[k - 1];
+        order[k] = d;
+    }
+    *out = *x;
+    out->type = DN_U8;
+    int64_t step = 1;
+    for (int k = x->rank - 1; k >= 0; k--) {
+        out->strides[order[k]] = step;
+        step *= x->dims[order[k]];
+    }
+}
+
+size_t dn_bn_reserve_size(const dn_problem *p)
+{
+    return p->u.bn.ops && p->dir != DN_DIR_INFER ? (size_t)dn_tensor_count(&p->t[DN_X]) : 0;
+}
+
+dn_status dn_bn_check_param(const dn_tensor *x, const dn_tensor *w, int mode, const char *name)
 {
     dn_tensor want;
     dn_bn_derive(x, mode, &want);
@@ -76,24 +95,48 @@ static dn_status check_mode(const dn_problem *p)
     return DN_SUCCESS;
 }
 
+static dn_status check_act(const dn_problem *p)
+{
+    int mode = p->u.bn.act.mode;
+    if (!p->u.bn.ops)
+        return DN_SUCCESS;
+    if (mode < 0 || mode >= DN_ACT_COUNT)
+        return dn_fail(DN_BAD_PARAM, "activation mode is %d; it must be 0 to %d", mode, DN_ACT_COUNT - 1);
+    if (p->dir != DN_DIR_INFER && mode != DN_ACT_RELU && mode != DN_ACT_CLIPPED_RELU)
+        return dn_fail(DN_NOT_SUPPORTED, "activation mode is %d; in training it must be 1 (RELU) or 3 (CLIPPED_RELU), for which the"
+                       " reserve space holds what the gradient needs", mode);
+    return DN_SUCCESS;
+}
+
+/* Tensors that must be of x's dims and type. */
+static dn_status check_data(const dn_problem *p)
+{
+    static const dn_role fwd[] = { DN_Y, DN_Z }, bwd[] = { DN_DY, DN_DX, DN_DZ };
+    bool back = p->dir == DN_DIR_BWD;
+    int count = (back ? 2 : 1) + (p->u.bn.ops == 2);
+    dn_status st = DN_SUCCESS;
+    for (int i = 0; i < count && st == DN_SUCCESS; i++)
+        st = dn_problem_like(p, back ? bwd[i] : fwd[i], DN_X, DN_BAD_PARAM);
+    return st;
+}
+
 dn_status dn_bn_check(const dn_problem *p)
 {
     const dn_tensor *x = &p->t[DN_X];
+    bool bwd = p->dir == DN_DIR_BWD;
     dn_status st = check_mode(p);
+    if (st == DN_SUCCESS)
+        st = check_act(p);
     if (st != DN_SUCCESS)
         return st;
     if (x->rank < 3)
         return dn_fail(DN_BAD_PARAM, "xDesc has %d dimensions; it must have 3 to %d", x->rank, DN_RANK_MAX);
-    bool bwd = p->dir == DN_DIR_BWD;
-    if (bwd)
-        st = check_like_x(x, &p->t[DN_DY], "dyDesc");
-    if (st == DN_SUCCESS)
-        st = check_like_x(x, &p->t[bwd ? DN_DX : DN_Y], bwd ? "dxDesc" : "yDesc");
+    st = check_data(p);
     if (st != DN_SUCCESS)
         return st;
     if (x->type != DN_F32 && x->type != DN_F64 && x->type != DN_F16 && x->type != DN_BF16)
         return dn_fail(DN_NOT_SUPPORTED, "xDesc has type %s; it must be f32, f64, f16 or bf16", dn_dtype_name(x->type));
-    if (!bwd && (p->flags & DN_F_IN_PLACE) && !dn_tensor_same_layout(x, &p->t[DN_Y]))
-        return dn_fail(DN_BAD_PARAM, "y is written over x, and their strides differ; in place they must be equal");
-    return check_param(x, &p->t[DN_W], p->u.bn.mode, bwd ? "dBnScaleBiasDesc" : "bnScaleBiasMeanVarDesc");
+    if (!bwd && (st = dn_problem_in_place(p, DN_Y, DN_X)) != DN_SUCCESS)
+        return st;
+    return dn_bn_check_param(x, &p->t[DN_W], p->u.bn.mode, bwd ? "dBnScaleBiasDesc" : "bnScaleBiasMeanVarDesc");
 }

@@ -2,9 +2,10 @@
  * Copyright the anydnn authors
  *
  * Pooling: one output per window; shape rules. Tensors: fwd X Y, bwd_data X Y DY DX. Dimensions 0 and 1 are batch and channel,
- * the rest is pooled. Window i of a dimension covers inputs i * stride - pad ... i * stride - pad + window - 1; the output has
- * 1 + (in + 2 pad - window) / stride of them, rounded down, so every window lies in the padded input, and, because the padding
- * is less than the window, holds at least one input. */
+ * the rest is pooled. Window i of a dimension covers inputs i * stride - pad ... i * stride - pad + window - 1. The size query
+ * answers 1 + (in + 2 pad - window) / stride of them, rounded down, but the output may have fewer, or more as long as the last
+ * window begins before the input's end (Caffe rounds the size up and counts on that). A window that reaches past the padded input
+ * is cut there. As the padding is less than the window, each window holds at least one input. */
 #include "ops/like.h"
 
 static dn_status check_param(const dn_pool_param *q, int rank)
@@ -40,14 +41,11 @@ static dn_status check_output(const dn_problem *p)
         return dn_fail(DN_BAD_PARAM, "yDesc has type %s, xDesc has %s; they must be equal", dn_dtype_name(y->type),
                        dn_dtype_name(x->type));
     for (int i = 0; i < q->spatial; i++) {
-        int64_t in = x->dims[2 + i], want = dn_conv_out_dim(in, q->window[i], q->pad[i], q->stride[i], 1);
-        if (want < 1)
-            return dn_fail(DN_BAD_PARAM, "dimension %d of the output would be %lld: xDesc has %lld there, the window is %d, the"
-                           " padding %d", 2 + i, (long long)want, (long long)in, q->window[i], q->pad[i]);
-        if (y->dims[2 + i] != want)
-            return dn_fail(DN_BAD_PARAM, "dimension %d of yDesc is %lld; window %d, padding %d and stride %d over %lld give %lld",
-                           2 + i, (long long)y->dims[2 + i], q->window[i], q->pad[i], q->stride[i], (long long)in,
-                           (long long)want);
+        int64_t in = x->dims[2 + i], most = (in + q->pad[i] - 1) / q->stride[i] + 1;
+        if (y->dims[2 + i] > most)
+            return dn_fail(DN_BAD_PARAM, "dimension %d of yDesc is %lld; with padding %d and stride %d at most %lld windows begin"
+                           " before the end of the input, which is %lld", 2 + i, (long long)y->dims[2 + i], q->pad[i], q->stride[i],
+                           (long long)most, (long long)in);
     }
     return DN_SUCCESS;
 }

@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum field_kind { INT, SPATIAL, REAL, NAME } field_kind;
+typedef enum field_kind { INT, SPATIAL, DIMS, REAL, NAME } field_kind;  /* DIMS: batch and channel, then spatial */
 
 /* One word key=value of an operation's parameters. */
 typedef struct field {
     const char *key;
     field_kind kind;
     uint16_t offset;             /* into dn_problem.u */
-    uint16_t count_offset;       /* SPATIAL: where the number of spatial dimensions stands */
+    uint16_t count_offset;       /* SPATIAL, DIMS: where the number of spatial dimensions stands */
     double standard;             /* left out of the line where the value is this */
     const char *const *names;    /* NAME: by value, ended by NULL */
     bool fused_only;             /* printed for DN_OP_CONV_BIAS_ACT alone */
@@ -35,6 +35,10 @@ static const char *const softmax_modes[] = { "instance", "channel", NULL };
 static const char *const bn_modes[] = { "peract", "spatial", "persistent", NULL };
 static const char *const bn_ops[] = { "bn", "act", "addact", NULL };
 
+static const char *const tensor_ops[] = { "add", "mul", "min", "max", "sqrt", "not", NULL };
+static const char *const reduce_ops[] = { "add", "mul", "min", "max", "amax", "avg", "norm1", "norm2", "mulnz", NULL };
+static const char *const index_types[] = { "u32", "u64", "u16", "u8", NULL };
+
 #define AT(type, member) (uint16_t) offsetof(type, member)
 #define ACT_AT(type, member) (uint16_t)(offsetof(type, act) + offsetof(dn_act_param, member))
 
@@ -44,6 +48,7 @@ static const field conv_fields[] = {
     { .key = "dil", .kind = SPATIAL, .offset = AT(dn_conv_param, dilation), .count_offset = AT(dn_conv_param, spatial), .standard = 1 },
     { .key = "grp", .kind = INT, .offset = AT(dn_conv_param, groups), .standard = 1 },
     { .key = "mode", .kind = NAME, .offset = AT(dn_conv_param, mode), .standard = 1, .names = conv_modes },
+    { .key = "reordered", .kind = INT, .offset = AT(dn_conv_param, reordered), .standard = 0 },
     { .key = "act", .kind = NAME, .offset = ACT_AT(dn_conv_param, mode), .standard = DN_ACT_RELU, .names = act_modes, .fused_only = true },
     { .key = "nan", .kind = NAME, .offset = ACT_AT(dn_conv_param, nan), .standard = 0, .names = nan_modes, .fused_only = true },
     { .key = "coef", .kind = REAL, .offset = ACT_AT(dn_conv_param, coef), .standard = 0, .fused_only = true },
@@ -74,7 +79,36 @@ static const field bn_fields[] = {
     { .key = "mode", .kind = NAME, .offset = AT(dn_bn_param, mode), .standard = 1, .names = bn_modes },
     { .key = "ops", .kind = NAME, .offset = AT(dn_bn_param, ops), .standard = 0, .names = bn_ops },
     { .key = "act", .kind = NAME, .offset = ACT_AT(dn_bn_param, mode), .standard = DN_ACT_RELU, .names = act_modes },
+    { .key = "nan", .kind = NAME, .offset = ACT_AT(dn_bn_param, nan), .standard = 0, .names = nan_modes },
     { .key = "coef", .kind = REAL, .offset = ACT_AT(dn_bn_param, coef), .standard = 0 },
+    { .key = "beta", .kind = REAL, .offset = ACT_AT(dn_bn_param, beta), .standard = 0 },
+    { 0 },
+};
+static const field tensor_op_fields[] = {
+    { .key = "op", .kind = NAME, .offset = AT(dn_tensor_op_param, op), .standard = 0, .names = tensor_ops },
+    { .key = "nan", .kind = NAME, .offset = AT(dn_tensor_op_param, nan), .standard = 0, .names = nan_modes },
+    { 0 },
+};
+static const field reduce_fields[] = {
+    { .key = "op", .kind = NAME, .offset = AT(dn_reduce_param, op), .standard = 0, .names = reduce_ops },
+    { .key = "nan", .kind = NAME, .offset = AT(dn_reduce_param, nan), .standard = 0, .names = nan_modes },
+    { .key = "idx", .kind = INT, .offset = AT(dn_reduce_param, indices), .standard = 0 },
+    { .key = "idxtype", .kind = NAME, .offset = AT(dn_reduce_param, index_type), .standard = 0, .names = index_types },
+    { 0 },
+};
+static const field lrn_fields[] = {
+    { .key = "n", .kind = INT, .offset = AT(dn_lrn_param, n), .standard = 5 },
+    { .key = "alpha", .kind = REAL, .offset = AT(dn_lrn_param, alpha), .standard = 1e-4 },
+    { .key = "beta", .kind = REAL, .offset = AT(dn_lrn_param, beta), .standard = 0.75 },
+    { .key = "k", .kind = REAL, .offset = AT(dn_lrn_param, k), .standard = 2 },
+    { 0 },
+};
+static const char *const folds[] = { "fold", "unfold", NULL };
+static const field transform_fields[] = {
+    { .key = "dir", .kind = NAME, .offset = AT(dn_transform_param, fold), .standard = 0, .names = folds },
+    { .key = "by", .kind = SPATIAL, .offset = AT(dn_transform_param, by), .count_offset = AT(dn_transform_param, spatial), .standard = 1 },
+    { .key = "before", .kind = DIMS, .offset = AT(dn_transform_param, before), .count_offset = AT(dn_transform_param, spatial), .standard = 0 },
+    { .key = "after", .kind = DIMS, .offset = AT(dn_transform_param, after), .count_offset = AT(dn_transform_param, spatial), .standard = 0 },
     { 0 },
 };
 static const field no_fields[] = { { 0 } };
@@ -95,6 +129,14 @@ static const struct op_info {
     [DN_OP_SCALE] = { "scale", no_fields, dn_pointwise_check },
     [DN_OP_SET] = { "set", no_fields, dn_pointwise_check },
     [DN_OP_TRANSFORM] = { "transform", no_fields, dn_pointwise_check },
+    [DN_OP_TENSOR] = { "optensor", tensor_op_fields, dn_tensor_op_check },
+    [DN_OP_REDUCE] = { "reduce", reduce_fields, dn_reduce_check },
+    [DN_OP_TRANSFORM_EX] = { "transformex", transform_fields, dn_transform_ex_check },
+    [DN_OP_IM2COL] = { "im2col", conv_fields, dn_im2col_check },
+    [DN_OP_LRN] = { "lrn", lrn_fields, dn_lrn_check },
+    [DN_OP_DIVNORM] = { "divnorm", lrn_fields, dn_divnorm_check },
+    [DN_OP_ST_GRID] = { "stgrid", no_fields, dn_st_grid_check },
+    [DN_OP_ST_SAMPLER] = { "stsample", no_fields, dn_st_sampler_check },
 };
 static const char *const dirs[DN_DIR_COUNT] = { "fwd", "bwd_data", "bwd_filter", "bwd_bias", "bwd", "infer", "train" };
 static const char *const roles[DN_ROLE_COUNT] = { "x", "y", "w", "z", "b", "dx", "dy", "dz" };
@@ -190,19 +232,27 @@ static int name_count(const char *const *names)
     return n;
 }
 
-static void print_spatial(out *o, const dn_problem *p, const field *f)
+/* How many numbers a SPATIAL or DIMS word has, of those that there is room for. */
+static int list_length(const dn_problem *p, const field *f)
 {
-    int n = int_at(p, f->count_offset);
+    int n = int_at(p, f->count_offset), max = f->kind == DIMS ? DN_RANK_MAX : DN_SPATIAL_MAX;
+    n += f->kind == DIMS ? 2 : 0;
+    return n < max ? n : max;
+}
+
+static void print_list(out *o, const dn_problem *p, const field *f)
+{
+    int n = list_length(p, f);
     const int32_t *v = field_at(p, f->offset);
     bool same = true, standard = true;
-    for (int i = 0; i < n && i < DN_SPATIAL_MAX; i++) {
+    for (int i = 0; i < n; i++) {
         same = same && v[i] == v[0];
         standard = standard && v[i] == (int32_t)f->standard;
     }
     if (standard)
         return;
     put(o, " %s=%d", f->key, v[0]);
-    for (int i = 1; i < n && i < DN_SPATIAL_MAX && !same; i++)
+    for (int i = 1; i < n && !same; i++)
         put(o, "x%d", v[i]);
 }
 
@@ -210,8 +260,8 @@ static void print_field(out *o, const dn_problem *p, const field *f)
 {
     if (f->fused_only && p->op != DN_OP_CONV_BIAS_ACT)
         return;
-    if (f->kind == SPATIAL) {
-        print_spatial(o, p, f);
+    if (f->kind == SPATIAL || f->kind == DIMS) {
+        print_list(o, p, f);
     } else if (f->kind == REAL) {
         double v;
         memcpy(&v, field_at(p, f->offset), sizeof v);
@@ -390,9 +440,9 @@ static dn_status parse_tensor(word whole, word w, dn_problem *p, int role)
 static dn_status parse_field(word whole, word w, dn_problem *p, const field *f)
 {
     unsigned char *at = (unsigned char *)&p->u + f->offset;
-    int64_t v[DN_SPATIAL_MAX];
-    if (f->kind == SPATIAL) {
-        int want = int_at(p, f->count_offset), n = take_list(&w, 'x', v, DN_SPATIAL_MAX);
+    int64_t v[DN_RANK_MAX];
+    if (f->kind == SPATIAL || f->kind == DIMS) {
+        int want = list_length(p, f), n = take_list(&w, 'x', v, DN_RANK_MAX);
         if ((n != 1 && n != want) || w.len)
             return refuse(whole, "wants one number, or one per spatial dimension with x between (tensors come first)");
         for (int i = 0; i < want; i++) {
@@ -463,9 +513,10 @@ static void set_standards(dn_problem *p)
         int32_t standard = (int32_t)f->standard;
         if (f->fused_only && p->op != DN_OP_CONV_BIAS_ACT)
             continue;
-        if (f->kind == SPATIAL) {
+        if (f->kind == SPATIAL || f->kind == DIMS) {
             int32_t n = spatial > DN_SPATIAL_MAX ? DN_SPATIAL_MAX : spatial;
             memcpy((unsigned char *)&p->u + f->count_offset, &n, sizeof n);
+            n = list_length(p, f);
             for (int i = 0; i < n; i++)
                 memcpy(at + i * 4, &standard, sizeof standard);
         } else if (f->kind == REAL) {

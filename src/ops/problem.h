@@ -29,6 +29,14 @@ typedef enum dn_op {
     DN_OP_SCALE,          /* Y = alpha * Y */
     DN_OP_SET,            /* Y = value */
     DN_OP_TRANSFORM,      /* Y = alpha * X + beta * Y, another layout or type */
+    DN_OP_TENSOR,         /* Y = op(alpha * X, alpha2 * B) + beta * Y, B broadcast along its dimensions of size 1 */
+    DN_OP_REDUCE,         /* Y = alpha * reduce(X) + beta * Y over the dimensions where Y has size 1 */
+    DN_OP_TRANSFORM_EX,   /* Y = alpha * fold or unfold(pad(X)) + beta * Y */
+    DN_OP_IM2COL,         /* Y = the windows of X as columns: W is a description only */
+    DN_OP_LRN,            /* local response normalisation across channels */
+    DN_OP_DIVNORM,        /* divisive normalisation; B holds the means, DZ their gradient */
+    DN_OP_ST_GRID,        /* spatial transformer: X is theta (n x 2 x 3), Y the grid (n x h x w x 2) */
+    DN_OP_ST_SAMPLER,     /* spatial transformer: Y = X sampled at the grid B; DZ is the grid's gradient */
     DN_OP_COUNT
 } dn_op;
 
@@ -74,7 +82,7 @@ typedef struct dn_tensor {
 typedef struct dn_act_param {
     int32_t mode;  /* dn_act_mode */
     int32_t nan;   /* 1: NaN goes through */
-    double coef;   /* ceiling of clipped ReLU, alpha of ELU, ceiling of ReLU where it is not 0 */
+    double coef;   /* ceiling of clipped ReLU, alpha of ELU; ReLU does not read it (nor does the vendor) */
     double beta;   /* of swish */
 } dn_act_param;
 
@@ -83,7 +91,7 @@ typedef struct dn_conv_param {
     int32_t mode;     /* 0: convolution (filter flipped), 1: cross-correlation; cudnnConvolutionMode_t's numbers */
     int32_t groups;
     int32_t pad[DN_SPATIAL_MAX], stride[DN_SPATIAL_MAX], dilation[DN_SPATIAL_MAX];
-    int32_t zero;
+    int32_t reordered;  /* 1: an INT8x32 filter, and the bias, lie as cudnnReorderFilterAndBias puts them */
     dn_act_param act;  /* DN_OP_CONV_BIAS_ACT only */
 } dn_conv_param;
 
@@ -104,6 +112,31 @@ typedef struct dn_bn_param {
     int32_t ops;       /* 0 norm, 1 norm + activation, 2 norm + add + activation; cudnnBatchNormOps_t */
     dn_act_param act;  /* where ops asks for it */
 } dn_bn_param;
+
+typedef struct dn_tensor_op_param {
+    int32_t op;    /* 0 add, 1 mul, 2 min, 3 max, 4 sqrt of X, 5 not (1 - X); cudnnOpTensorOp_t */
+    int32_t nan;   /* 1: NaN goes through min and max */
+} dn_tensor_op_param;
+
+typedef struct dn_reduce_param {
+    int32_t op;          /* 0 add, 1 mul, 2 min, 3 max, 4 amax, 5 avg, 6 norm1, 7 norm2, 8 mul without zeros; cudnnReduceTensorOp_t */
+    int32_t nan;         /* 1: NaN goes through min, max, amax */
+    int32_t indices;     /* 1: flattened indices of min, max, amax are wanted (DN_AUX_INDICES) */
+    int32_t index_type;  /* 0 u32, 1 u64, 2 u16, 3 u8; cudnnIndicesType_t */
+} dn_reduce_param;
+
+typedef struct dn_transform_param {
+    int32_t spatial;     /* number of spatial dimensions */
+    int32_t fold;        /* 0 fold, 1 unfold; cudnnFoldingDirection_t */
+    int32_t before[DN_RANK_MAX], after[DN_RANK_MAX];  /* padding per dimension, negative crops */
+    int32_t by[DN_SPATIAL_MAX];                       /* folding factor per spatial dimension */
+} dn_transform_param;
+
+typedef struct dn_lrn_param {
+    int32_t n;           /* window, in channels (LRN) or pixels (divisive) */
+    int32_t zero;
+    double alpha, beta, k;
+} dn_lrn_param;
 
 /* cudnnActivationMode_t's numbers */
 typedef enum dn_act_mode {
@@ -131,6 +164,10 @@ typedef struct dn_problem {
         dn_act_param act;
         dn_softmax_param softmax;
         dn_bn_param bn;
+        dn_tensor_op_param tensor_op;
+        dn_reduce_param reduce;
+        dn_transform_param transform;
+        dn_lrn_param lrn;
     } u;
     dn_tensor t[DN_ROLE_COUNT];
 } dn_problem;
@@ -142,6 +179,8 @@ typedef enum dn_aux {
     DN_AUX_SAVE_MEAN, DN_AUX_SAVE_INVSTD,
     DN_AUX_DSCALE, DN_AUX_DBIAS,
     DN_AUX_STATES,                       /* dropout state */
+    DN_AUX_INDICES,                      /* of a reduction (out) */
+    DN_AUX_TEMP, DN_AUX_TEMP2,           /* scratch that the call's own arguments bring (divisive normalisation) */
     DN_AUX_COUNT
 } dn_aux;
 
@@ -195,6 +234,14 @@ dn_status dn_softmax_check(const dn_problem *p);
 dn_status dn_bn_check(const dn_problem *p);
 dn_status dn_dropout_check(const dn_problem *p);
 dn_status dn_pointwise_check(const dn_problem *p);  /* ADD SCALE SET TRANSFORM */
+dn_status dn_tensor_op_check(const dn_problem *p);
+dn_status dn_reduce_check(const dn_problem *p);
+dn_status dn_transform_ex_check(const dn_problem *p);
+dn_status dn_im2col_check(const dn_problem *p);
+dn_status dn_lrn_check(const dn_problem *p);
+dn_status dn_divnorm_check(const dn_problem *p);
+dn_status dn_st_grid_check(const dn_problem *p);
+dn_status dn_st_sampler_check(const dn_problem *p);
 dn_status dn_problem_check(const dn_problem *p);    /* dispatches by op */
 
 /* out = 1 + (in + 2 pad - ((window - 1) dilation + 1)) / stride, rounded down; may be <= 0, which the caller refuses. */

@@ -45,6 +45,7 @@ void L26_bn_training_one_value(void **state);
 void L30_pool_padding_as_window(void **state);
 void L31_max_pool_nan(void **state);
 void L32_add_tensor_broadcast(void **state);
+void L32_op_tensor_broadcast(void **state);
 void L34_softmax_any_dimension(void **state);
 void L35_softmax_offsets_past_2_32(void **state);
 void L43_dropout_repeats(void **state);

@@ -229,6 +229,38 @@ void L32_add_tensor_broadcast(void **state)
     }
 }
 
+/* The same for cudnnOpTensor: B is repeated, the product checked. */
+void L32_op_tensor_broadcast(void **state)
+{
+    (void)state;
+    const float alpha1 = 2, alpha2 = -1, beta = 0.5;
+    const int dim[4] = {2, 3, 4, 5};
+    cudnnOpTensorDescriptor_t d;
+    CALL(cudnnCreateOpTensorDescriptor, (&d));
+    CALL(cudnnSetOpTensorDescriptor, (d, CUDNN_OP_TENSOR_MUL, F32, CUDNN_NOT_PROPAGATE_NAN));
+    for (int mask = 0; mask < 16; mask++) {
+        int bd[4];
+        for (int i = 0; i < 4; i++)
+            bd[i] = mask >> i & 1 ? dim[i] : 1;
+        tens a = tens_new(F32, 4, dim, false), b = tens_new(F32, 4, bd, false), c = tens_new(F32, 4, dim, false);
+        const double *av = tens_random(&a, 1), *bv = tens_random(&b, 3), *cv = tens_random(&c, 2);
+        double *want = data_new(c.count);
+        for (int64_t i = 0; i < c.count; i++) {
+            const int64_t at[4] = {i / 60, i / 20 % 3, i / 5 % 4, i % 5};
+            int64_t o = 0;
+            for (int k = 0; k < 4; k++)
+                o += bd[k] > 1 ? at[k] * b.stride[k] : 0;
+            want[i] = -2 * av[i] * bv[o] + 0.5 * cv[i];
+        }
+        CALL(cudnnOpTensor, (api_handle(), d, &alpha1, a.desc, a.ptr, &alpha2, b.desc, b.ptr, &beta, c.desc, c.ptr));
+        NEAR(&c, want, 1e-6);
+        tens_free(&a);
+        tens_free(&b);
+        tens_free(&c);
+    }
+    CALL(cudnnDestroyOpTensorDescriptor, (d));
+}
+
 /* --- softmax --- */
 static void softmax_row(const double *x, double *y, int64_t n, int64_t step)
 {

@@ -65,5 +65,13 @@ void misuse_softmax(void **state);
 void misuse_batchnorm(void **state);
 void misuse_dropout(void **state);
 void misuse_pointwise(void **state);
+void misuse_op_tensor(void **state);
+void misuse_reduce(void **state);
+void misuse_transform_ex(void **state);
+void misuse_im2col(void **state);
+void misuse_lrn(void **state);
+void misuse_batchnorm_ex(void **state);
+void misuse_normalization(void **state);
+void misuse_spatial(void **state);
 
 #endif

@@ -14,7 +14,7 @@ static const struct CMUnitTest tests[] = {
     DATA_TEST(L16_offset_pointers), DATA_TEST(L19_conv_bias_activation), DATA_TEST(L20_transposed_conv),
     DATA_TEST(L21_half_with_half_or_float), DATA_TEST(L22_zero_sizes), DATA_TEST(L24_bn_inference_large_batch),
     DATA_TEST(L25_bn_training_large_batch), DATA_TEST(L26_bn_training_one_value), DATA_TEST(L30_pool_padding_as_window),
-    DATA_TEST(L31_max_pool_nan), DATA_TEST(L32_add_tensor_broadcast), DATA_TEST(L34_softmax_any_dimension),
+    DATA_TEST(L31_max_pool_nan), DATA_TEST(L32_add_tensor_broadcast), DATA_TEST(L32_op_tensor_broadcast), DATA_TEST(L34_softmax_any_dimension),
     DATA_TEST(L35_softmax_offsets_past_2_32), DATA_TEST(L43_dropout_repeats),
 };
 

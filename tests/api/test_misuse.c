@@ -178,7 +178,9 @@ static const struct CMUnitTest tests[] = {
     API_TEST(misuse_transform_desc), API_TEST(misuse_dead_and_wrong), API_TEST(misuse_conv_desc), API_TEST(misuse_conv_dims),
     API_TEST(misuse_conv_fwd), API_TEST(misuse_conv_bwd), API_TEST(misuse_conv_bias_act), API_TEST(misuse_conv_queries),
     API_TEST(misuse_pool_desc), API_TEST(misuse_pool), API_TEST(misuse_act), API_TEST(misuse_softmax),
-    API_TEST(misuse_batchnorm), API_TEST(misuse_dropout), API_TEST(misuse_pointwise),
+    API_TEST(misuse_batchnorm), API_TEST(misuse_dropout), API_TEST(misuse_pointwise), API_TEST(misuse_op_tensor),
+    API_TEST(misuse_reduce), API_TEST(misuse_transform_ex), API_TEST(misuse_im2col), API_TEST(misuse_lrn),
+    API_TEST(misuse_batchnorm_ex), API_TEST(misuse_normalization), API_TEST(misuse_spatial),
     cmocka_unit_test(every_real_function_has_a_row),
 };
 

@@ -239,7 +239,7 @@ static void refusals(void **state)
     cudnnActivationDescriptor_t relu = act(CUDNN_ACTIVATION_RELU, 0, 0, 1), id = act(CUDNN_ACTIVATION_IDENTITY, 0, 0, 1);
     cudnnActivationDescriptor_t sigmoid = act(CUDNN_ACTIVATION_SIGMOID, 0, 0, 1);
     tens x = tens_make(DN_F32, 4, dims, PACKED), l = tens_make(DN_F32, 4, dims, CHANNELS_LAST), o = tens_make(DN_F32, 4, other, PACKED);
-    tens i = tens_make(DN_I32, 4, dims, PACKED), y = tens_make(DN_F32, 4, dims, PACKED);
+    tens i = tens_make(DN_I64, 4, dims, PACKED), y = tens_make(DN_F32, 4, dims, PACKED);
     memset(x.data, 0, 480);
     REFUSED(cudnnActivationForward(handle, id, &one, x.desc, x.data, &zero, y.desc, y.data), CUDNN_STATUS_BAD_PARAM, "IDENTITY");
     REFUSED(cudnnActivationBackward(handle, id, &one, x.desc, x.data, x.desc, x.data, x.desc, x.data, &zero, y.desc, y.data),

@@ -19,7 +19,9 @@ typedef struct call {
 enum { MAX = CUDNN_POOLING_MAX, AVG_PAD = CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING, AVG = CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING,
        MAX_DET = CUDNN_POOLING_MAX_DETERMINISTIC };
 
-/* --- the oracle: element e of window o (both logical numbers), or -1 where it is padding or e is past the window --- */
+enum { PADDING = -1, BEYOND = -2 };
+
+/* --- the oracle: element e of window o (both logical numbers), PADDING, or BEYOND the padded input; *past: e is no element --- */
 static int64_t element(const call *c, int64_t o, int64_t e, bool *past)
 {
     int at[TENS_RANK], rank = c->x.rank;
@@ -28,17 +30,18 @@ static int64_t element(const call *c, int64_t o, int64_t e, bool *past)
         at[d] = (int)(o % c->y.dims[d]);
         o /= c->y.dims[d];
     }
-    bool padding = false;
+    bool padding = false, beyond = false;
     for (int d = rank - 1; d >= 2; d--) {
         int k = (int)(e % c->w.size[d - 2]);
         e /= c->w.size[d - 2];
         at[d] = at[d] * c->w.stride[d - 2] - c->w.pad[d - 2] + k;
         padding |= at[d] < 0 || at[d] >= c->x.dims[d];
+        beyond |= at[d] >= c->x.dims[d] + c->w.pad[d - 2];
     }
     *past = e > 0;
     for (int d = 0; d < rank; d++)
         i = i * c->x.dims[d] + at[d];
-    return padding ? -1 : i;
+    return beyond ? BEYOND : padding ? PADDING : i;
 }
 
 /* Result of window o; *from: the element that a maximum was taken from, -1 for none; *count: what an average divides by. */
@@ -52,7 +55,7 @@ static double oracle(const call *c, int64_t o, int64_t *from, int *count)
         int64_t i = element(c, o, e, &past);
         if (past)
             break;
-        all++;
+        all += i != BEYOND;
         if (i < 0)
             continue;
         double v = tens_get(&c->x, i);
@@ -69,7 +72,8 @@ static double oracle(const call *c, int64_t o, int64_t *from, int *count)
     return c->w.mode == MAX || c->w.mode == MAX_DET ? best : sum / *count;
 }
 
-static call make(const window *w, dn_dtype type, const int *xdims, layout lx, layout ly)
+/* out: windows along each dimension, NULL for what the query answers. */
+static call make_sized(const window *w, const int *out, dn_dtype type, const int *xdims, layout lx, layout ly)
 {
     call c = { .w = *w };
     int ydims[TENS_RANK];
@@ -77,13 +81,23 @@ static call make(const window *w, dn_dtype type, const int *xdims, layout lx, la
     OK(cudnnSetPoolingNdDescriptor(c.desc, (cudnnPoolingMode_t)w->mode, (cudnnNanPropagation_t)w->nan, w->spatial, w->size, w->pad,
                                    w->stride));
     c.x = tens_make(type, w->spatial + 2, xdims, lx);
-    OK(cudnnGetPoolingNdForwardOutputDim(c.desc, c.x.desc, w->spatial + 2, ydims));
-    for (int d = 0; d < w->spatial; d++)
-        assert_int_equal(ydims[2 + d], 1 + (xdims[2 + d] + 2 * w->pad[d] - w->size[d]) / w->stride[d]);
+    if (out) {
+        memcpy(ydims, xdims, 2 * sizeof(int));
+        memcpy(ydims + 2, out, sizeof(int) * (size_t)w->spatial);
+    } else {
+        OK(cudnnGetPoolingNdForwardOutputDim(c.desc, c.x.desc, w->spatial + 2, ydims));
+        for (int d = 0; d < w->spatial; d++)
+            assert_int_equal(ydims[2 + d], 1 + (xdims[2 + d] + 2 * w->pad[d] - w->size[d]) / w->stride[d]);
+    }
     c.y = tens_make(type, w->spatial + 2, ydims, ly);
     c.dx = tens_make(type, w->spatial + 2, xdims, ly);
     c.dy = tens_make(type, w->spatial + 2, ydims, lx);
     return c;
+}
+
+static call make(const window *w, dn_dtype type, const int *xdims, layout lx, layout ly)
+{
+    return make_sized(w, NULL, type, xdims, lx, ly);
 }
 
 static void drop(call *c)
@@ -185,6 +199,51 @@ static void random_windows(void **state)
         tens_integers(&c.x, round % 3 ? 9 : 1, seed);  /* few values: many ties */
         check_forward(&c);
         check_backward(&c);
+        drop(&c);
+    }
+}
+
+/* Fewer windows than the query answers, more, and windows larger than the padded input: cut at its end. */
+static void sizes_of_ones_own(void **state)
+{
+    (void)state;
+    uint32_t seed = 7;
+    for (int round = 0; round < 800; round++) {
+        window w = { .spatial = 1 + (int)(tens_random(&seed) % 3), .mode = round % 4 };
+        int dims[TENS_RANK] = { 1 + (int)(tens_random(&seed) % 2), 1 + (int)(tens_random(&seed) % 3) }, out[6];
+        for (int d = 0; d < w.spatial; d++) {
+            w.size[d] = 1 + (int)(tens_random(&seed) % 6);
+            w.pad[d] = (int)(tens_random(&seed) % (uint32_t)w.size[d]);
+            w.stride[d] = 1 + (int)(tens_random(&seed) % 4);
+            dims[2 + d] = 1 + (int)(tens_random(&seed) % (w.spatial == 3 ? 5 : 9));
+            int most = 1;
+            while (most * w.stride[d] < dims[2 + d] + w.pad[d])
+                most++;
+            out[d] = round % 5 == 0 ? most : 1 + (int)(tens_random(&seed) % (uint32_t)most);
+        }
+        call c = make_sized(&w, out, types[tens_random(&seed) % 4], dims, (layout)(tens_random(&seed) % LAYOUTS),
+                            (layout)(tens_random(&seed) % LAYOUTS));
+        tens_integers(&c.x, 9, seed);
+        check_forward(&c);
+        check_backward(&c);
+        drop(&c);
+    }
+}
+
+/* Caffe's sizes: 7 inputs, window 3, stride 2, padding 1 give ceil(6 / 2) + 1 = 4; 6 inputs give ceil(5 / 2) + 1 = 4, one more than
+ * the query. The last window of the latter covers inputs 5, 6, 7 of a padded end at 7: one input, one padding. */
+static void sizes_rounded_up(void **state)
+{
+    (void)state;
+    static const double want[3][4] = { { 2, 4, 6, 6 }, { 1, 3, 5, 3 }, { 1.5, 3, 5, 6 } };
+    for (int mode = MAX; mode <= AVG; mode++) {
+        const window w = { 1, mode, 0, { 3 }, { 1 }, { 2 } };
+        call c = make_sized(&w, (const int[]){ 4 }, DN_F64, (const int[]){ 1, 1, 6 }, PACKED, PACKED);
+        for (int i = 0; i < 6; i++)
+            tens_set(&c.x, i, i + 1);
+        forward(&c, 1, 0);
+        for (int i = 0; i < 4; i++)
+            tens_close(&c.y, i, want[mode][i], 1e-15);
         drop(&c);
     }
 }
@@ -340,17 +399,17 @@ static void refusals(void **state)
     (void)state;
     cudnnPoolingDescriptor_t d;
     float one = 1, zero = 0;
-    const int xd[] = { 2, 3, 8, 9 }, yd[] = { 2, 3, 4, 4 }, bad_h[] = { 2, 3, 5, 4 }, bad_w[] = { 2, 3, 4, 5 }, bad_c[] = { 2, 4, 4, 4 };
+    const int xd[] = { 2, 3, 8, 9 }, yd[] = { 2, 3, 4, 4 }, bad_h[] = { 2, 3, 5, 4 }, bad_w[] = { 2, 3, 4, 6 }, bad_c[] = { 2, 4, 4, 4 };
     const int three[] = { 2, 3, 8 };
     OK(cudnnCreatePoolingDescriptor(&d));
     OK(cudnnSetPooling2dDescriptor(d, CUDNN_POOLING_MAX, CUDNN_PROPAGATE_NAN, 2, 3, 0, 0, 2, 2));
     tens x = tens_make(DN_F32, 4, xd, PACKED), y = tens_make(DN_F32, 4, yd, PACKED), h = tens_make(DN_F32, 4, bad_h, PACKED);
     tens w = tens_make(DN_F32, 4, bad_w, PACKED), c = tens_make(DN_F32, 4, bad_c, PACKED), f = tens_make(DN_F16, 4, yd, PACKED);
-    tens r = tens_make(DN_F32, 3, three, PACKED), i = tens_make(DN_I32, 4, xd, PACKED), j = tens_make(DN_I32, 4, yd, PACKED);
+    tens r = tens_make(DN_F32, 3, three, PACKED), i = tens_make(DN_I64, 4, xd, PACKED), j = tens_make(DN_I64, 4, yd, PACKED);
 #define FORWARD(a, b) cudnnPoolingForward(handle, d, &one, a.desc, a.data, &zero, b.desc, b.data)
     OK(FORWARD(x, y));
-    REFUSED(FORWARD(x, h), CUDNN_STATUS_BAD_PARAM, "dimension 2 of yDesc is 5; window 2, padding 0 and stride 2 over 8 give 4");
-    REFUSED(FORWARD(x, w), CUDNN_STATUS_BAD_PARAM, "dimension 3 of yDesc is 5");
+    REFUSED(FORWARD(x, h), CUDNN_STATUS_BAD_PARAM, "dimension 2 of yDesc is 5; with padding 0 and stride 2 at most 4 windows");
+    REFUSED(FORWARD(x, w), CUDNN_STATUS_BAD_PARAM, "dimension 3 of yDesc is 6");
     REFUSED(FORWARD(x, c), CUDNN_STATUS_BAD_PARAM, "dimension 1 of yDesc is 4, of xDesc 3");
     REFUSED(FORWARD(x, f), CUDNN_STATUS_BAD_PARAM, "yDesc has type f16, xDesc has f32");
     REFUSED(FORWARD(r, y), CUDNN_STATUS_BAD_PARAM, "xDesc has 3 dimensions");
@@ -402,7 +461,8 @@ static void problem_lines(void **state)
     (void)state;
     dn_problem p;
     assert_int_equal(dn_problem_parse("pool fwd x=n1c1h4w4:f32:nchw y=n1c1h7w3:f32:nchw mode=max win=2 pad=2x0", &p), DN_BAD_PARAM);
-    assert_int_equal(dn_problem_parse("pool fwd x=n1c1h4w4:f32:nchw y=n1c1h4w3:f32:nchw mode=max win=2", &p), DN_BAD_PARAM);
+    assert_int_equal(dn_problem_parse("pool fwd x=n1c1h4w4:f32:nchw y=n1c1h4w5:f32:nchw mode=max win=2", &p), DN_BAD_PARAM);
+    assert_int_equal(dn_problem_parse("pool fwd x=n1c1h4w4:f32:nchw y=n1c1h4w3:f32:nchw mode=max win=2", &p), DN_SUCCESS);
     assert_int_equal(dn_problem_parse("pool fwd x=n1c1h4w4:f32:nchw y=n1c1h3w3:f32:nchw mode=max win=2", &p), DN_SUCCESS);
 }
 
@@ -410,6 +470,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_windows),
+        cmocka_unit_test(sizes_of_ones_own),
+        cmocka_unit_test(sizes_rounded_up),
         cmocka_unit_test(int8_windows),
         cmocka_unit_test(int8_vectors),
         cmocka_unit_test(large_planes),

@@ -156,7 +156,7 @@ static void exact_values(void **state)
     tens_free(&x), tens_free(&y);
 }
 
-/* Rows of three, as docs/numerics.md states them. */
+/* Rows of three, as the head of src/ref/softmax.c states them. */
 static void infinities_and_nan(void **state)
 {
     (void)state;
