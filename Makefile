@@ -15,7 +15,7 @@ CONFIGURE = cmake -S . -B "$(BUILD)" -G "$(or $(CACHED_GENERATOR),$(GENERATOR))"
 SANITIZE_BUILD = $(BUILD)/sanitize
 SANITIZE_CC ?= $(shell echo "int main(void){return 0;}" | clang -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null && echo clang || echo cc)
 
-.PHONY: all configure check check-sanitize demo dist install deps clean help
+.PHONY: all configure check check-long check-sanitize demo dist install deps clean help
 
 all: configure
 	cmake --build "$(BUILD)" -j $(JOBS)
@@ -32,6 +32,12 @@ check: deps
 	@$(MAKE) --no-print-directory all
 	cmake --build "$(BUILD)" -j $(JOBS) --target build_tests
 	@sh tools/check.sh "$(BUILD)" -j $(JOBS)
+
+# Whole layers of networks and the long runs: an hour and more.
+check-long: all
+	@cmake --build "$(BUILD)" -j $(JOBS) --target dnbench
+	"$(BUILD)/bin/dnbench" check -l conv_full -l ops_full --quiet --seconds 900
+	"$(BUILD)/bin/dnbench" bitwise --engine cpu -l conv --quiet --seconds 120
 
 check-sanitize: deps
 	@cmake -S . -B "$(SANITIZE_BUILD)" -G "$(GENERATOR)" -DCMAKE_C_COMPILER=$(SANITIZE_CC) -DANYDNN_SANITIZE=ON \
@@ -59,6 +65,7 @@ help:
 	@echo "make dist       archives for both ABIs in $(DIST)/"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR= ABI=8|9"
 	@echo "make deps       only install (as root) or name what is missing"
+	@echo "make check-long   the long problem lists (whole network layers)"
 	@echo "make check-sanitize   tests under the address and undefined-behaviour sanitizers"
 	@echo "make clean      remove $(BUILD) and $(DIST)"
 	@echo "Variables: ANYDNN_CUDA=auto|on|off, BUILD, JOBS, CC, CMAKE_ARGS"

@@ -11,6 +11,16 @@ enum { BENCH_GOOD, BENCH_FINDINGS, BENCH_USAGE, BENCH_CANNOT_READ };
 /* Path of the library that a mode works on: what --lib named, else build/lib's libcudnn.so.8 beside this program. */
 const char *bench_library(void);
 
+/* What --lib named, or NULL. */
+const char *bench_library_given(void);
+
+int bench_list(int argc, char **argv);
+int bench_plan(int argc, char **argv);
+int bench_check(int argc, char **argv);
+int bench_bitwise(int argc, char **argv);
+int bench_time(int argc, char **argv);
+int bench_golden(int argc, char **argv);
+int bench_support(int argc, char **argv);
 int bench_api(int argc, char **argv);
 int bench_overhead(int argc, char **argv);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the anydnn authors
  *
- * dnbench: what does a library with the cuDNN interface have, and what does it cost? */
+ * dnbench: is it right, and how fast, for this problem line, on this engine or library? */
 #include "bench.h"
 
 #include <stdio.h>
@@ -13,6 +13,13 @@ static const struct mode {
     int (*run)(int argc, char **argv);
     const char *help;
 } modes[] = {
+    { "list", bench_list, "the rows for a problem, each with the sentence why it does not take it" },
+    { "plan", bench_plan, "the row that a call would run, and its workspace" },
+    { "check", bench_check, "run every row that takes a problem and compare with the truth" },
+    { "bitwise", bench_bitwise, "20 runs of every row that calls itself deterministic: equal bits?" },
+    { "time", bench_time, "how fast, and against what (--vs)" },
+    { "golden", bench_golden, "write what a library answers as small files, to check against later" },
+    { "support", bench_support, "docs/support.md from the tables" },
     { "api", bench_api, "list exported functions: real, not real, missing, extra" },
     { "overhead", bench_overhead, "time loading, cudnnCreate, and one call around the least work" },
 };
@@ -20,6 +27,12 @@ static const struct mode {
 #define MODE_COUNT (sizeof modes / sizeof *modes)
 
 static char library[4096];
+static int library_given;
+
+const char *bench_library_given(void)
+{
+    return library_given ? library : NULL;
+}
 
 const char *bench_library(void)
 {
@@ -45,6 +58,7 @@ int bench_take_library(int *argc, char **argv)
             return 0;
         }
         strcpy(library, argv[i]);
+        library_given = 1;
     }
     *argc = kept;
     return 1;
@@ -55,7 +69,9 @@ static int usage(FILE *out, int code)
     fprintf(out, "usage: dnbench MODE [--lib PATH] [options]\n\nmodes:\n");
     for (size_t i = 0; i < MODE_COUNT; i++)
         fprintf(out, "  %-10s %s\n", modes[i].name, modes[i].help);
-    fprintf(out, "\n  --lib PATH   the library to look at; without it the libcudnn.so.8 built beside this program\n"
+    fprintf(out, "\n  dnbench MODE --help says more\n"
+                 "  --lib PATH   the library to look at; without it api and overhead take the libcudnn.so.8 built beside\n"
+                 "               this program, the others its engines\n"
                  "  --version    version of anydnn\n\n"
                  "exit codes: 0 good, 1 findings, 2 usage, 3 could not read\n");
     return code;

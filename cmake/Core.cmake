@@ -17,6 +17,9 @@ if(DN_X86_64)
   target_compile_definitions(dn_inside INTERFACE DN_HAVE_AVX2=1 DN_HAVE_AVX512=1)
 endif()
 
+# Sums that promise the same bits in every instruction set and layout fuse nothing.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/ref/bn_kernel.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+
 # A file <x>.isa.c is compiled once per instruction set, with DN_ISA=base, avx2 or avx512 as the
 # token that ends its function names; the caller picks at run time. These files are the inner loops:
 # -O3 because gcc vectorises loops of unknown length only there, and no errno or trap semantics,

@@ -25,6 +25,11 @@ if(ANYDNN_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+option(ANYDNN_FUZZ "Build the libFuzzer programs (clang)" OFF)
+if(ANYDNN_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(DN_X86_64 ON)
 endif()

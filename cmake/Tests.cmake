@@ -17,7 +17,7 @@ function(dn_add_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE dn_core_static PkgConfig::CMOCKA ${arg_LIBS})
   target_compile_definitions(${name} PRIVATE DN_ABI=8 ANYDNN_NO_DEPRECATED ANYDNN_NO_CUDA_HEADERS
-                             DN_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+                             DN_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ANYDNN_VERSION="${PROJECT_VERSION}")
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/include/v8 ${CMAKE_CURRENT_SOURCE_DIR})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${DN_TEST_DIR})
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
@@ -33,7 +33,7 @@ function(dn_add_api_test name)
     add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
     target_link_libraries(${target} PRIVATE dn_flags PkgConfig::CMOCKA ${arg_LIBS})
     target_compile_definitions(${target} PRIVATE DN_ABI=${abi} ANYDNN_NO_DEPRECATED ANYDNN_NO_CUDA_HEADERS
-                               DN_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+                               DN_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ANYDNN_VERSION="${PROJECT_VERSION}")
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include/v${abi} ${CMAKE_SOURCE_DIR}/include
                                ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${DN_TEST_DIR})

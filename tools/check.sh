@@ -10,10 +10,17 @@ shift
 log=$build/check.log
 source=$(cd "$(dirname "$0")/.." && pwd)
 if grep -q '^ANYDNN_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
-    # Tests ask for impossible sizes on purpose. use_tls=0: the leak checker reads the thread-local
-    # storage of libraries opened at run time (oneDNN's OpenMP) and crashes there itself.
+    # Tests ask for impossible sizes on purpose.
     export ASAN_OPTIONS=allocator_may_return_null=1
-    export LSAN_OPTIONS="use_tls=0:print_suppressions=0:suppressions=$source/tests/lsan.supp"
+    # use_tls=0: the leak checker reads the thread-local storage of libraries opened at run time
+    # (oneDNN's OpenMP) and crashes there itself. What only libc's own thread-local storage holds is
+    # then a false finding, told apart by function name, which takes libc's symbols.
+    if command -v llvm-symbolizer >/dev/null && [ -d /usr/lib/debug/.build-id ]; then
+        export LSAN_OPTIONS="use_tls=0:print_suppressions=0:suppressions=$source/tests/lsan.supp"
+    else
+        echo "check: leaks are not looked for without llvm-symbolizer and libc6-dbg"
+        ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+    fi
 fi
 : >"$log"
 (cd "$build" && ctest --output-on-failure --timeout 600 "$@" 2>&1; echo "ctest exit $?") | tee "$log" | grep -v '^ctest exit '

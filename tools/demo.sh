@@ -9,7 +9,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$1" && pwd)
 dist=$(cd "$2" && pwd)
 demo=$build/demo
-archive=$(ls "$dist"/anydnn-linux-*_abi8-archive.tar.xz | tail -1)
+version=$(sed -n 's/^set(DN_ANYDNN_VERSION "\(.*\)")$/\1/p' "$build/package/facts.cmake")
+archive=$(echo "$dist/anydnn-linux-"*"-${version}_abi8-archive.tar.xz")
 data=$source/examples/digits.csv
 
 rm -rf "$demo"
