@@ -5,7 +5,7 @@
  * any other library is compared with the list of its ABI. The file is read, never loaded. */
 #include "bench.h"
 
-#include "elf_read.h"
+#include "elf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -276,7 +276,8 @@ int bench_check(int argc, char **argv)
         "  --coverage         a row that took no line fails\n"
         "  --all              also rows of the fallback engine, and refusals\n"
         "  --seconds N        limit per line\n"
-        "  --golden FILE      no rows run: the file's answers of another library are compared with ref\n";
+        "  --golden FILE      no rows run: the file's answers of another library are compared with ref\n"
+        "  --differences FILE where they are known to differ, and why (differences.txt beside the golden file)\n";
     bench_options o;
     bool end;
     int code = bench_options_read(&o, argc, argv, help, false, &end);

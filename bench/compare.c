@@ -9,7 +9,7 @@
 
 const char *bench_verdict_name(bench_verdict v)
 {
-    static const char *const names[BENCH_VERDICTS] = { "pass", "marginal", "fail", "unsupported" };
+    static const char *const names[BENCH_VERDICTS] = { "pass", "marginal", "fail", "unsupported", "differs" };
     return names[v];
 }
 

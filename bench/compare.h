@@ -7,13 +7,14 @@
 
 #include "memory.h"
 
-typedef enum bench_verdict { BENCH_PASS, BENCH_MARGINAL_V, BENCH_FAIL, BENCH_UNSUPPORTED, BENCH_VERDICTS } bench_verdict;
+typedef enum bench_verdict { BENCH_PASS, BENCH_MARGINAL_V, BENCH_FAIL, BENCH_UNSUPPORTED, BENCH_DIFFERS, BENCH_VERDICTS } bench_verdict;
+/* BENCH_DIFFERS: from a golden file's answer, in a way that is known and written down. */
 
 typedef struct bench_result {
     bench_verdict verdict;
     double part;      /* largest error as a part of its limit */
     double norm;      /* norm-wise relative error, the largest of the outputs */
-    char why[256];    /* of fail and unsupported */
+    char why[256];    /* of fail, unsupported and differs */
 } bench_result;
 
 /* How a row computes changes what may be asked of it. */

@@ -87,7 +87,7 @@ static void bn(dn_problem *p)
     }
 }
 
-/* (n out space) x (c window). */
+/* (c window) x (n out space). */
 static void im2col(dn_problem *p)
 {
     dn_problem q = *p;
@@ -98,11 +98,11 @@ static void im2col(dn_problem *p)
     if (y->rank || !out->rank)
         return;
     *y = (dn_tensor){ .type = p->t[DN_X].type, .rank = 2, .vect = 1 };
-    y->dims[0] = out->dims[0];
-    y->dims[1] = p->t[DN_X].dims[1];
+    y->dims[0] = p->t[DN_X].dims[1];
+    y->dims[1] = out->dims[0];
     for (int d = 2; d < out->rank; d++) {
-        y->dims[0] *= out->dims[d];
-        y->dims[1] *= p->t[DN_W].dims[d];
+        y->dims[0] *= p->t[DN_W].dims[d];
+        y->dims[1] *= out->dims[d];
     }
     dn_tensor_pack(y);
     p->align[DN_Y] = 16;

@@ -7,6 +7,7 @@
  *     O <slot> <elements> <NaNs> <norm of the finite elements> <index>:<value> ...
  * The inputs are not kept: they follow from the line (data.c). tests/golden/README.md says how files are made and used. */
 #include "bench.h"
+#include "differences.h"
 #include "isolate.h"
 #include "limits.h"
 #include "report.h"
@@ -90,6 +91,16 @@ static dn_status answer_of(const bench_case *c, const bench_data *d, bench_targe
     return st;
 }
 
+/* The last error's text without what the library says of itself: its words and inner names belong to it. */
+static void brief(char *why, size_t size)
+{
+    snprintf(why, size, " %s", dn_error_text());
+    why[strcspn(why, "\n")] = 0;
+    char *answered = strstr(why, " answered "), *own = answered ? strchr(answered, ':') : NULL;
+    if (own)
+        *own = 0;
+}
+
 static int one(void *ctx, int i)
 {
     job *j = ctx;
@@ -109,8 +120,7 @@ static int one(void *ctx, int i)
     dn_status st = answer_of(&c, &d, &t, &m);
     char why[256] = "";
     if (st != DN_SUCCESS)
-        snprintf(why, sizeof why, " %s", dn_error_text());
-    why[strcspn(why, "\n")] = 0;
+        brief(why, sizeof why);
     n += snprintf(text + n, sizeof text - (size_t)n, "S %s algo=%d how=%u%s\n", dn_status_name(st), t.algo, t.how, why);
     for (int k = 0; st == DN_SUCCESS && k < BENCH_SLOTS; k++)
         if (d.s[k].v && d.s[k].flow & BENCH_OUT && !bench_overlaps(&d.s[k].t))
@@ -219,6 +229,7 @@ typedef struct paragraph {
     bench_truth t;
     unsigned how;
     bench_row row;
+    bench_differences *known;
 } paragraph;
 
 static void fail(paragraph *p, const char *why)
@@ -227,10 +238,38 @@ static void fail(paragraph *p, const char *why)
     snprintf(p->row.r.why, sizeof p->row.r.why, "%s", why);
 }
 
+/* An output that is off: a finding, unless differences.txt has it. */
+static void differ(paragraph *p, int slot, const char *why)
+{
+    bench_difference *e = bench_difference_find(p->known, p->c.text, slot);
+    if (!e) {
+        fail(p, why);
+        return;
+    }
+    e->seen = true;
+    p->row.r.verdict = BENCH_DIFFERS;
+    snprintf(p->row.r.why, sizeof p->row.r.why, "%s", e->reason);
+}
+
+/* What differences.txt lists must differ: else the entry is out of date, and would hide the next difference. */
+static void check_known(paragraph *p)
+{
+    for (int i = 0; i < p->known->n; i++) {
+        bench_difference *e = &p->known->v[i];
+        if (p->row.r.verdict != BENCH_FAIL && !e->seen && bench_difference_is_of(e, p->c.text)) {
+            char why[200];
+            snprintf(why, sizeof why, "differences.txt says that %s differs; it does not", bench_slot_name(e->slot));
+            fail(p, why);
+        }
+        e->seen = false;
+    }
+}
+
 static void close_paragraph(paragraph *p, bench_report *report)
 {
     if (!p->open)
         return;
+    check_known(p);
     bench_report_row(report, &p->row, &p->c);
     if (!p->skipped) {
         bench_truth_free(&p->t);
@@ -241,7 +280,9 @@ static void close_paragraph(paragraph *p, bench_report *report)
 
 static void open_paragraph(paragraph *p, const char *line)
 {
+    bench_differences *known = p->known;
     memset(p, 0, sizeof *p);
+    p->known = known;
     p->open = p->skipped = true;
     snprintf(p->row.name, sizeof p->row.name, "ref");
     dn_error_clear();
@@ -312,45 +353,57 @@ static void read_output(paragraph *p, char *line)
             char why[200];
             snprintf(why, sizeof why, "element %lld of %s: the library has %.9g, ref %.9g: %.3g of the limit", at,
                      bench_slot_name(slot), value, p->t.v[slot][at], part_here);
-            fail(p, why);
+            differ(p, slot, why);
             return;
         }
         part = fmax(part, part_here);
     }
     check_norm(p, slot, norm, &part);
+    if (part > 1) {
+        differ(p, slot, "the norm of the output is another");
+        return;
+    }
     p->row.r.part = fmax(p->row.r.part, part);
-    if (part > 1)
-        fail(p, "the norm of the output is another");
-    else if (part > BENCH_MARGINAL && p->row.r.verdict == BENCH_PASS)
+    if (part > BENCH_MARGINAL && p->row.r.verdict == BENCH_PASS)
         p->row.r.verdict = BENCH_MARGINAL_V;
+}
+
+static void read_file(FILE *f, paragraph *p, bench_report *report)
+{
+    char line[8192];
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        if (strncmp(line, "L ", 2) == 0) {
+            close_paragraph(p, report);
+            open_paragraph(p, line + 2);
+        } else if (strncmp(line, "S ", 2) == 0 && p->open) {
+            read_status(p, line + 2);
+        } else if (strncmp(line, "O ", 2) == 0 && p->open) {
+            read_output(p, line + 2);
+        }
+    }
+    close_paragraph(p, report);
 }
 
 int bench_golden_check(bench_options *o)
 {
     static paragraph p;
+    bench_differences known;
     bench_report report;
-    char line[8192];
     FILE *f = fopen(o->golden, "r");
     if (!f) {
         fprintf(stderr, "dnbench: %s cannot be read\n", o->golden);
         return BENCH_CANNOT_READ;
     }
-    if (!bench_report_begin(&report, o, "golden")) {
-        fclose(f);
-        return BENCH_CANNOT_READ;
-    }
-    while (fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = 0;
-        if (strncmp(line, "L ", 2) == 0) {
-            close_paragraph(&p, &report);
-            open_paragraph(&p, line + 2);
-        } else if (strncmp(line, "S ", 2) == 0 && p.open) {
-            read_status(&p, line + 2);
-        } else if (strncmp(line, "O ", 2) == 0 && p.open) {
-            read_output(&p, line + 2);
+    int code = BENCH_CANNOT_READ;
+    if (bench_differences_read(&known, o->differences, o->golden)) {
+        p.known = &known;
+        if (bench_report_begin(&report, o, "golden")) {
+            read_file(f, &p, &report);
+            code = bench_report_end(&report);
         }
+        bench_differences_free(&known);
     }
-    close_paragraph(&p, &report);
     fclose(f);
-    return bench_report_end(&report);
+    return code;
 }

@@ -91,6 +91,7 @@ static const char **value_of(bench_options *o, const char *arg)
     const struct { const char *name; const char **at; } table[] = {
         { "--engine", &o->engine }, { "--filter", &o->filter }, { "--csv", &o->csv }, { "--junit", &o->junit },
         { "--vs", &o->vs }, { "--golden", &o->golden }, { "--out", &o->out }, { "--lists", &lists_dir },
+        { "--differences", &o->differences },
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(arg, table[i].name) == 0)

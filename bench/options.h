@@ -14,6 +14,7 @@ typedef struct bench_options {
     const char *csv, *junit;
     const char *vs;        /* --vs: a library, onednn, or the name of an engine */
     const char *golden;    /* --golden FILE */
+    const char *differences; /* --differences FILE */
     const char *out;       /* --out */
     bool all;              /* --all: see each mode */
     bool coverage;         /* --coverage */

@@ -74,7 +74,7 @@ static void write_junit(FILE *f, const bench_report *r, const bench_row *row, co
         fprintf(f, "<failure message=\"");
         put_xml(f, row->r.why);
         fprintf(f, "\"/>");
-    } else if (row->r.verdict == BENCH_UNSUPPORTED) {
+    } else if (row->r.verdict == BENCH_UNSUPPORTED || row->r.verdict == BENCH_DIFFERS) {
         fprintf(f, "<skipped message=\"");
         put_xml(f, row->r.why);
         fprintf(f, "\"/>");
@@ -100,8 +100,8 @@ void bench_report_row(bench_report *r, const bench_row *row, const bench_case *c
     if (r->csv == stdout || r->junit == stdout || (r->o->quiet && v != BENCH_FAIL))
         return;
     clear_bar(r);
-    if (v == BENCH_UNSUPPORTED)
-        printf("unsupported(%s)  %s  %s\n", row->r.why, row->name, line);
+    if (v == BENCH_UNSUPPORTED || v == BENCH_DIFFERS)
+        printf("%s(%s)  %s  %s\n", bench_verdict_name(v), row->r.why, row->name, line);
     else
         printf("%-8s  %-44s  %s%s%s\n", bench_verdict_name(v), row->name, line, *row->r.why ? "\n          " : "", row->r.why);
     fflush(stdout);
@@ -125,8 +125,11 @@ int bench_report_end(bench_report *r)
     if (r->junit)
         fprintf(r->junit, "</testsuite>\n");
     FILE *out = r->csv == stdout || r->junit == stdout ? stderr : stdout;
-    fprintf(out, "%s: %d pass, %d marginal, %d fail, %d unsupported\n", r->mode, r->count[BENCH_PASS], r->count[BENCH_MARGINAL_V],
+    fprintf(out, "%s: %d pass, %d marginal, %d fail, %d unsupported", r->mode, r->count[BENCH_PASS], r->count[BENCH_MARGINAL_V],
             r->count[BENCH_FAIL], r->count[BENCH_UNSUPPORTED]);
+    if (r->count[BENCH_DIFFERS])
+        fprintf(out, ", %d differ as known", r->count[BENCH_DIFFERS]);
+    putc('\n', out);
     if (r->csv && r->csv != stdout)
         fclose(r->csv);
     if (r->junit && r->junit != stdout)

@@ -235,8 +235,8 @@ cudnnStatus_t CUDNNWINAPI cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t h
 
 /*
  * Writes the matrix of a convolution by GEMM, row-major and packed, in the type of x: a row for
- * each output position (N, then output space), a column for each filter element (C of all groups,
- * then the window), holding the input element that the two meet at, 0 in the padding. x and
+ * each filter element (C of all groups, then the window), a column for each output position (N,
+ * then output space), holding the input element that the two meet at, 0 in the padding. x and
  * colBuffer are engine memory. BAD_PARAM when the shapes do not agree, NOT_SUPPORTED for
  * vectorised types.
  */
@@ -370,7 +370,8 @@ cudnnStatus_t CUDNNWINAPI cudnnConvolutionBackwardData(cudnnHandle_t handle, con
  * For a strided backward-data problem gives the equal one of stride 1 in which space is folded into
  * channels: filter, padded dy, convolution and dx descriptors, and the four transforms that lead
  * there and back. All descriptors are made by the caller. NOT_SUPPORTED for vectorised layouts, and
- * where a stride above 1 meets a dilation above 1 or a filter turned round (CUDNN_CONVOLUTION).
+ * where a stride above 1 meets a dilation above 1, several groups, or a filter turned round
+ * (CUDNN_CONVOLUTION).
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnGetFoldedConvBackwardDataDescriptors(const cudnnHandle_t handle,

@@ -174,8 +174,9 @@ cudnnStatus_t CUDNNWINAPI cudnnDestroyTensorTransformDescriptor(
 
 /*
  * y = alpha * x + beta * y, element by element, where x and y have equal sizes and may differ in
- * strides and type. x and y are engine memory and may not overlap. BAD_PARAM when sizes differ,
- * NOT_SUPPORTED for a pair of types that cannot be converted.
+ * strides and type. alpha and beta are doubles where x or y is double, else floats. x and y are
+ * engine memory and may not overlap. BAD_PARAM when sizes differ, NOT_SUPPORTED for a pair of types
+ * that cannot be converted.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnTransformTensor(cudnnHandle_t handle, const void *alpha,
@@ -183,10 +184,10 @@ cudnnStatus_t CUDNNWINAPI cudnnTransformTensor(cudnnHandle_t handle, const void 
     const cudnnTensorDescriptor_t yDesc, void *y);
 
 /*
- * dest = alpha * T(src) + beta * dest with the padding and folding of transDesc. Channel c of place
- * m in a block of F places (row-major) is folded channel c * F + m. srcData and destData are engine
- * memory and may not overlap. BAD_PARAM when destDesc has other sizes than cudnnInitTransformDest
- * gives; its strides and type are free.
+ * dest = alpha * T(src) + beta * dest with the padding and folding of transDesc. Channel c of C, at
+ * place m in a block of space (row-major), is folded channel m * C + c. srcData and destData are
+ * engine memory and may not overlap. BAD_PARAM when destDesc has other sizes than
+ * cudnnInitTransformDest gives; its strides and type are free.
  */
 CUDNN_DEPRECATED
 cudnnStatus_t CUDNNWINAPI cudnnTransformTensorEx(cudnnHandle_t handle,
@@ -678,10 +679,11 @@ cudnnStatus_t CUDNNWINAPI cudnnLRNCrossChannelForward(cudnnHandle_t handle,
     const cudnnTensorDescriptor_t yDesc, void *y);
 
 /*
- * y = alpha * c / (k + lrnAlpha / n^d * sum c^2)^lrnBeta + beta * y with c = x - means and the sum
- * over a window of n in each of the d spatial dimensions, as in cudnnLRNCrossChannelForward. means
- * (may be NULL for zero), temp and temp2 are engine memory of the size of x; the temps may be
- * overwritten. Rank 4 or 5. BAD_PARAM when sizes differ or a needed pointer is NULL.
+ * y = alpha * x / (k + lrnAlpha / n^d * sum (x' - means)^2)^lrnBeta + beta * y, the sum over the x'
+ * in a window of n in each of the d spatial dimensions, as in cudnnLRNCrossChannelForward; means is
+ * that at y's own place, and is not subtracted above the line. means (may be NULL for zero), temp
+ * and temp2 are engine memory of the size of x; the temps may be overwritten. Rank 4 or 5.
+ * BAD_PARAM when sizes differ or a needed pointer is NULL.
  */
 cudnnStatus_t CUDNNWINAPI cudnnDivisiveNormalizationForward(cudnnHandle_t handle,
     cudnnLRNDescriptor_t normDesc, cudnnDivNormMode_t mode, const void *alpha,
@@ -996,8 +998,8 @@ cudnnStatus_t CUDNNWINAPI cudnnDestroySpatialTransformerDescriptor(
 
 /*
  * For each output pixel the position in the input where it is sampled: grid[n][h][w] = theta[n] *
- * (x, y, 1), with x and y spread evenly over -1 .. 1. theta is N x 2 x 3, grid N x H x W x 2,
- * engine memory.
+ * (x, y, 1), with x and y spread evenly over -1 .. 1 (-1 where there is one). theta is N x 2 x 3,
+ * grid N x H x W x 2, engine memory.
  */
 cudnnStatus_t CUDNNWINAPI cudnnSpatialTfGridGeneratorForward(cudnnHandle_t handle,
     const cudnnSpatialTransformerDescriptor_t stDesc, const void *theta, void *grid);

@@ -6,8 +6,10 @@
  *     the input is folded by s: channel m of place h is input s h + m;
  *     the filter gets a zeros before, and as many after as make its length a multiple of s, and is folded: length Q = ceil((R + a) / s);
  *     the convolution has padding P and stride 1; it has as many outputs as the strided one, or more, for which dy is 0.
- * The vendor's 9.19, as measured, besides pads K and the folded channels to multiples of 8, and so is done here with one group.
- * It pads with several groups too, where the appended channels would move into the wrong group; not here. */
+ * The vendor's 9.19, as measured, besides pads K and the folded channels to multiples of 8, and so is done here.
+ * Folded channel m * C + c has its place m outermost, so what belongs to one of several groups is not together in the folded
+ * tensor, and no grouped convolution of it is the strided one: refused. Where no stride is above 1 nothing is folded, and groups
+ * are kept, without the padding, which would move channels into the wrong group. */
 #include "api.h"
 
 #include "transform.h"
@@ -42,6 +44,10 @@ static dn_status check(const dn_problem *p, int format)
         if (u->stride[j] > 1 && (u->dilation[j] > 1 || u->mode == 0))
             return dn_fail(DN_NOT_SUPPORTED, "stride %d is %d with dilation %d and %s; folding needs dilation 1 and CROSS_CORRELATION", j,
                            u->stride[j], u->dilation[j], u->mode == 0 ? "CONVOLUTION" : "CROSS_CORRELATION");
+    for (int j = 0; j < u->spatial; j++)
+        if (u->stride[j] > 1 && u->groups > 1)
+            return dn_fail(DN_NOT_SUPPORTED, "stride %d is %d with %d groups; folding, which puts the channels of all groups side by"
+                           " side, needs 1", j, u->stride[j], u->groups);
     return DN_SUCCESS;
 }
 

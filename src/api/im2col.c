@@ -4,15 +4,15 @@
  * cudnnIm2Col and cudnnReorderFilterAndBias. */
 #include "api.h"
 
-/* The matrix has a row per output position and a column per filter element, packed, in the type of x. */
+/* The matrix has a row per filter element and a column per output position, packed, in the type of x. */
 static dn_status describe_matrix(dn_problem *p)
 {
     const dn_conv_param *u = &p->u.conv;
     const dn_tensor *x = &p->t[DN_X], *w = &p->t[DN_W];
-    dn_tensor y = { .type = x->type, .rank = 2, .vect = 1, .dims = { x->dims[0], x->dims[1] } };
+    dn_tensor y = { .type = x->type, .rank = 2, .vect = 1, .dims = { x->dims[1], x->dims[0] } };
     for (int j = 0; j < u->spatial && j + 2 < x->rank && j + 2 < w->rank; j++)
-        if (__builtin_mul_overflow(y.dims[0], dn_conv_out_dim(x->dims[j + 2], w->dims[j + 2], u->pad[j], u->stride[j], u->dilation[j]),
-                                   &y.dims[0]) || __builtin_mul_overflow(y.dims[1], w->dims[j + 2], &y.dims[1]))
+        if (__builtin_mul_overflow(y.dims[1], dn_conv_out_dim(x->dims[j + 2], w->dims[j + 2], u->pad[j], u->stride[j], u->dilation[j]),
+                                   &y.dims[1]) || __builtin_mul_overflow(y.dims[0], w->dims[j + 2], &y.dims[0]))
             return dn_fail(DN_BAD_PARAM, "the matrix has more than 2^63 elements");
     if (!dn_tensor_pack(&y))
         return dn_fail(DN_BAD_PARAM, "the matrix has more than 2^63 elements");

@@ -4,8 +4,8 @@
  * Divisive normalisation; shape rules. Tensors: fwd X Y (B), bwd_data X DY DX (B, DZ), all of the same dims and type: B holds the
  * means, which count as 0 where it is missing, DZ their gradient. The window is that of local response normalisation, n wide in
  * each of the d spatial dimensions, and alpha is divided by n^d, so that without means this is the local response normalisation
- * within a channel.
- *     c = x - means;  s = k + alpha / n^d * sum c^2;  y = c s^-beta */
+ * within a channel. The means take part in the divisor alone, as in cuDNN 9.19; to subtract them from x is the caller's part.
+ *     s_p = k + alpha / n^d * sum over q of (x_q - means_p)^2;  y_p = x_p s_p^-beta */
 #include "ops/like.h"
 #include "ops/lrn.h"
 

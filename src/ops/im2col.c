@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the anydnn authors
  *
- * The matrix of a convolution by GEMM: Y[(n, o...)][(c, r...)] is the element of X that filter element (c, r...) is multiplied by
- * at output position (n, o...), 0 in the padding. W is a description only. Shape rules. */
+ * The matrix of a convolution by GEMM: Y[(c, r...)][(n, o...)] is the element of X that filter element (c, r...) is multiplied by
+ * at output position (n, o...), 0 in the padding; so by the vendor's 9.19, as measured. W is a description only. Shape rules. */
 #include "ops/problem.h"
 
 dn_status dn_im2col_check(const dn_problem *p)
@@ -19,7 +19,7 @@ dn_status dn_im2col_check(const dn_problem *p)
                        (long long)x->dims[1], (long long)w->dims[1], u->groups);
     if (x->vect != 1 || y->vect != 1)
         return dn_fail(DN_NOT_SUPPORTED, "xDesc has type %s; vectorised types have no such matrix", dn_dtype_name((dn_dtype)x->type));
-    int64_t rows = x->dims[0], cols = x->dims[1];
+    int64_t rows = x->dims[1], cols = x->dims[0];
     for (int j = 0; j < u->spatial; j++) {
         if (u->pad[j] < 0 || u->stride[j] < 1 || u->dilation[j] < 1)
             return dn_fail(DN_BAD_PARAM, "padding, stride and dilation %d are %d, %d and %d; they must be at least 0, 1 and 1", j,
@@ -29,7 +29,7 @@ dn_status dn_im2col_check(const dn_problem *p)
             return dn_fail(DN_BAD_PARAM, "dimension %d of the output would be %lld: size %lld with padding %d, window %lld, stride %d,"
                            " dilation %d", j + 2, (long long)out, (long long)x->dims[j + 2], u->pad[j], (long long)w->dims[j + 2],
                            u->stride[j], u->dilation[j]);
-        if (__builtin_mul_overflow(rows, out, &rows) || __builtin_mul_overflow(cols, w->dims[j + 2], &cols))
+        if (__builtin_mul_overflow(rows, w->dims[j + 2], &rows) || __builtin_mul_overflow(cols, out, &cols))
             return dn_fail(DN_BAD_PARAM, "the matrix has more than 2^63 elements");
     }
     if (y->rank != 2 || y->dims[0] != rows || y->dims[1] != cols || y->type != x->type)

@@ -3,7 +3,7 @@
  *
  * Spatial transformer (Jaderberg et al., 2015); shape rules.
  * Grid generator. Tensors: fwd X Y, bwd_data DX DY; X is theta, n x 2 x 3, Y the grid, n x h x w x 2, in which the last dimension is
- * where to sample along w, then along h. -1 is the first pixel's centre, 1 the last one's; the one of a single pixel is 0.
+ * where to sample along w, then along h. -1 is the first pixel's centre, 1 the last one's; a single pixel is the first.
  *     grid(n, h, w) = theta(n) (x(w), y(h), 1);  x(w) = -1 + 2 w / (W - 1), y(h) alike
  * Sampler. Tensors: fwd X B Y, bwd X B DY DX DZ; B is the grid (n x h x w x 2, h and w those of Y), DZ its gradient. Bilinear
  * between the four pixels around the place; what lies outside of X is 0. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the anydnn authors
  *
- * Divisive normalisation on the host, a plane (one channel of one sample) at a time in double. The window's sum is separable, so
- * each spatial dimension costs n additions per element; order and bits depend on the shape alone.
- *     c = x - means;  s_p = k + alpha / n^d * sum of c_q^2 over the window of p;  y_p = c_p s_p^-beta
- *     dx_p = dy_p s_p^-beta - 2 alpha / n^d beta c_p * sum of dy_q c_q s_q^(-beta - 1) over all q whose window has p
- *     dmeans = -dx
+ * Divisive normalisation on the host, a plane (one channel of one sample) at a time in double. m_p is subtracted from every x of
+ * p's window, so the sum does not separate into one per dimension: it is taken neighbour by neighbour, n^d additions per element,
+ * without the cancellation that sum x^2 - 2 m sum x would have. Order and bits depend on the shape alone.
+ *     s_p = k + alpha / n^d * sum of (x_q - m_p)^2 over the window of p, m the means;  y_p = x_p s_p^-beta
+ *     t_p = dy_p x_p s_p^(-beta - 1);  f = 2 alpha / n^d beta
+ *     dx_p = dy_p s_p^-beta - f * sum of t_q (x_p - m_q) over all q whose window has p
+ *     dmeans_p = f t_p * sum of (x_q - m_p) over the window of p
  * The caller's temp and temp2 hold a tensor of x's type each, too narrow for double planes; they are left alone, and the planes
  * lie in the handle's scratch memory. */
 #include "ops/lrn.h"
@@ -14,7 +16,7 @@
 #include <string.h>
 
 enum { OUT, X, MEANS, DY, DMEANS, TENSORS };  /* OUT: y or dx */
-enum { PLANES = 4 };
+enum { X_PLANE, M_PLANE, S_PLANE, G_PLANE, D_PLANE, PLANES };  /* as in the formulas; G: dy, then dx, D: dmeans */
 #define SCRATCH_MOST ((size_t)1 << 28)  /* bytes of all threads together, unless one plane needs more */
 
 typedef struct job {
@@ -24,41 +26,71 @@ typedef struct job {
     void *ptr[TENSORS];       /* NULL: not part of the call */
     dn_iter plane;            /* over a plane's elements, from offset 0 */
     const dn_tensor *t[TENSORS];
-    int64_t size, planes;     /* elements of a plane, planes in all */
+    int64_t depth, height, width, size, planes;  /* of a plane; elements of one; planes in all */
+    int back, ahead;          /* the window's sides */
     double *scratch;
     int slots;
 } job;
 
-/* out = sum of in over the window along one dimension: `inner` elements apart, `length` long. */
-static void sum_along(const double *in, double *out, int64_t length, int64_t inner, int back, int ahead)
+/* What a neighbour q of p adds to p's sum. */
+typedef enum term {
+    SQUARES,     /* (x_q - m_p)^2 */
+    DEVIATIONS,  /* x_q - m_p */
+    SHARES,      /* t_q (x_p - m_q) */
+} term;
+
+/* Elements of a row: p, and its neighbours q in this or another row. */
+typedef struct pair {
+    const double *x_p, *x_q, *m_p, *m_q, *t_q;
+} pair;
+
+static void add_row(term kind, const pair *r, double *sum, int64_t count)
 {
-    for (int64_t i = 0; i < length; i++) {
-        double *o = out + i * inner;
-        int64_t first = i < back ? 0 : i - back, last = i + ahead < length ? i + ahead : length - 1;
-        memcpy(o, in + first * inner, (size_t)inner * sizeof *o);
-        for (int64_t k = first + 1; k <= last; k++)
-            for (int64_t e = 0; e < inner; e++)
-                o[e] += in[k * inner + e];
+    switch (kind) {
+    case SQUARES:
+        for (int64_t i = 0; i < count; i++)
+            sum[i] += (r->x_q[i] - r->m_p[i]) * (r->x_q[i] - r->m_p[i]);
+        break;
+    case DEVIATIONS:
+        for (int64_t i = 0; i < count; i++)
+            sum[i] += r->x_q[i] - r->m_p[i];
+        break;
+    case SHARES:
+        for (int64_t i = 0; i < count; i++)
+            sum[i] += r->t_q[i] * (r->x_p[i] - r->m_q[i]);
+        break;
     }
 }
 
-/* The sum over the whole window of every element of v; spare is another plane. Answers which of the two holds it. */
-static double *sum_windows(const job *j, double *v, double *spare, int back, int ahead)
+/* The neighbours of row p that lie in row q: those `back` before to `ahead` after each element. */
+static void add_neighbours(const job *j, term kind, double *plane, int64_t p, int64_t q, double *sum)
 {
-    const dn_tensor *x = &j->p->t[DN_X];
-    int64_t inner = 1;
-    for (int d = x->rank - 1; d >= 2; d--) {
-        int64_t length = x->dims[d];
-        if (length > 1) {
-            for (int64_t at = 0; at < j->size; at += length * inner)
-                sum_along(v + at, spare + at, length, inner, back, ahead);
-            double *swap = v;
-            v = spare;
-            spare = swap;
-        }
-        inner *= length;
+    int64_t width = j->width;
+    const double *x = plane + X_PLANE * j->size, *m = plane + M_PLANE * j->size, *t = plane + S_PLANE * j->size;
+    for (int64_t shift = -j->back; shift <= j->ahead; shift++) {
+        int64_t first = shift < 0 ? -shift : 0, end = shift > 0 ? width - shift : width;
+        if (first >= end)
+            continue;
+        int64_t here = p * width + first, there = q * width + first + shift;
+        const pair r = { x + here, x + there, m + here, m + there, t + there };
+        add_row(kind, &r, sum + here, end - first);
     }
-    return v;
+}
+
+/* Adds to each element of `sum` its window's terms; turned: those of all elements in whose windows it is. */
+static void add_windows(job j, term kind, double *plane, double *sum, bool turned)
+{
+    if (turned) {
+        int back = j.back;
+        j.back = j.ahead;
+        j.ahead = back;
+    }
+    for (int64_t d = 0; d < j.depth; d++)
+        for (int64_t h = 0; h < j.height; h++)
+            for (int64_t e = d - j.back; e <= d + j.ahead; e++)
+                for (int64_t g = h - j.back; e >= 0 && e < j.depth && g <= h + j.ahead; g++)
+                    if (g >= 0 && g < j.height)
+                        add_neighbours(&j, kind, plane, d * j.height + h, e * j.height + g, sum);
 }
 
 /* --- planes from and to memory, in logical order --- */
@@ -79,22 +111,6 @@ static void store(const job *j, int64_t base, int tensor, const double *v)
         dn_store_row(j->type, j->ptr[tensor], base + it.offset[tensor], it.stride[tensor], it.n, v, j->a->alpha, j->a->beta);
 }
 
-/* c into the first plane, its squares' sums into one of the next two, which is answered. */
-static double *load_centered(const job *j, const int64_t *base, double *plane)
-{
-    const dn_lrn_param *q = &j->p->u.lrn;
-    double *c = plane, *v = plane + j->size, *spare = v + j->size;
-    load(j, base[X], X, c);
-    if (j->ptr[MEANS]) {
-        load(j, base[MEANS], MEANS, v);
-        for (int64_t i = 0; i < j->size; i++)
-            c[i] -= v[i];
-    }
-    for (int64_t i = 0; i < j->size; i++)
-        v[i] = c[i] * c[i];
-    return sum_windows(j, v, spare, dn_lrn_back(q->n), dn_lrn_ahead(q->n));
-}
-
 static double share_of(const job *j)
 {
     double share = j->p->u.lrn.alpha;
@@ -103,37 +119,57 @@ static double share_of(const job *j)
     return share;
 }
 
-static void fwd_plane(const job *j, const int64_t *base, double *plane)
+/* x and means, and in S_PLANE s of every element. */
+static void load_plane(const job *j, const int64_t *base, double *plane)
 {
     const dn_lrn_param *q = &j->p->u.lrn;
-    double share = share_of(j), *c = plane;
-    const double *sum = load_centered(j, base, plane);
+    double *m = plane + M_PLANE * j->size, *s = plane + S_PLANE * j->size, share = share_of(j);
+    load(j, base[X], X, plane + X_PLANE * j->size);
+    memset(m, 0, (size_t)j->size * sizeof *m);
+    memset(s, 0, (size_t)j->size * sizeof *s);
+    if (j->ptr[MEANS])
+        load(j, base[MEANS], MEANS, m);
+    add_windows(*j, SQUARES, plane, s, false);
     for (int64_t i = 0; i < j->size; i++)
-        c[i] *= dn_lrn_power(q->k + share * sum[i], q->beta);
-    store(j, base[OUT], OUT, c);
+        s[i] = q->k + share * s[i];
+}
+
+static void fwd_plane(const job *j, const int64_t *base, double *plane)
+{
+    double *x = plane + X_PLANE * j->size;
+    const double *s = plane + S_PLANE * j->size;
+    load_plane(j, base, plane);
+    for (int64_t i = 0; i < j->size; i++)
+        x[i] *= dn_lrn_power(s[i], j->p->u.lrn.beta);
+    store(j, base[OUT], OUT, x);
 }
 
 static void bwd_plane(const job *j, const int64_t *base, double *plane)
 {
     const dn_lrn_param *q = &j->p->u.lrn;
-    double share = share_of(j), factor = 2 * share * q->beta;
-    double *c = plane, *term = load_centered(j, base, plane), *g = plane + 3 * j->size;
-    double *spare = term == c + j->size ? c + 2 * j->size : c + j->size;
+    double factor = 2 * share_of(j) * q->beta;
+    double *x = plane + X_PLANE * j->size, *t = plane + S_PLANE * j->size, *g = plane + G_PLANE * j->size;
+    double *d = plane + D_PLANE * j->size;
+    load_plane(j, base, plane);
     load(j, base[DY], DY, g);
     for (int64_t i = 0; i < j->size; i++) {
-        double s = q->k + share * term[i];
+        double s = t[i];
         g[i] *= dn_lrn_power(s, q->beta);
-        term[i] = g[i] * c[i] / s;
+        t[i] = g[i] * x[i] / s;
+        d[i] = 0;
     }
-    const double *sum = sum_windows(j, term, spare, dn_lrn_ahead(q->n), dn_lrn_back(q->n));
+    add_windows(*j, SHARES, plane, d, true);
     for (int64_t i = 0; i < j->size; i++)
-        g[i] -= factor * c[i] * sum[i];
+        g[i] -= factor * d[i];
+    memset(d, 0, (size_t)j->size * sizeof *d);
+    if (j->ptr[DMEANS])
+        add_windows(*j, DEVIATIONS, plane, d, false);
     store(j, base[OUT], OUT, g);
     if (!j->ptr[DMEANS])
         return;
     for (int64_t i = 0; i < j->size; i++)
-        g[i] = -g[i];
-    store(j, base[DMEANS], DMEANS, g);
+        d[i] *= factor * t[i];
+    store(j, base[DMEANS], DMEANS, d);
 }
 
 static void run_slots(void *ctx, int64_t begin, int64_t end)
@@ -173,7 +209,13 @@ static void job_init(job *j, const dn_problem *p)
     }
     dn_iter_init(&j->plane, TENSORS, views);
     j->size = j->plane.rows * j->plane.n;
-    j->planes = p->t[DN_X].dims[0] * p->t[DN_X].dims[1];
+    const dn_tensor *x = &p->t[DN_X];
+    j->planes = x->dims[0] * x->dims[1];
+    j->depth = x->rank > 4 ? x->dims[2] : 1;
+    j->height = x->dims[x->rank - 2];
+    j->width = x->dims[x->rank - 1];
+    j->back = dn_lrn_back(p->u.lrn.n);
+    j->ahead = dn_lrn_ahead(p->u.lrn.n);
     size_t bytes = PLANES * sizeof(double) * (size_t)j->size;
     int64_t slots = dn_thread_count(), most = (int64_t)(SCRATCH_MOST / bytes);
     slots = slots < j->planes ? slots : j->planes;

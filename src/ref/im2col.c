@@ -1,32 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the anydnn authors
  *
- * The matrix of a convolution by GEMM: elements are moved, never converted. A row of the matrix is a place of the output; in a
- * convolution that turns its filter round, tap r stands for the element that filter element r meets, R - 1 - r places on. */
+ * The matrix of a convolution by GEMM: elements are moved, never converted. A row of the matrix is an element of the filter; in a
+ * convolution that turns its filter round, tap r stands for the element that filter element r meets, R - 1 - r places on. The walk
+ * goes over stretches, runs of the last output dimension: index (c, r..., n, o... without the last), the last fastest. */
 #include "ref/ref.h"
 
 #include <string.h>
 
+enum { WALK_MAX = 2 * DN_SPATIAL_MAX + 1 };
+
 typedef struct col_job {
     const dn_problem *p;
     const dn_args *a;
-    size_t size;                  /* bytes of an element */
-    int64_t taps;                 /* per channel, without the last dimension */
-    int64_t out[DN_SPATIAL_MAX];
+    size_t size;               /* bytes of an element */
+    int rank;                  /* of the walk */
+    int64_t dims[WALK_MAX];
+    int64_t width;             /* elements of a stretch */
 } col_job;
-
-/* The last dimension of the window: input indices i0, i0 + step ...; those outside 0 .. limit - 1 give zeros. */
-static void copy_taps(unsigned char *to, const unsigned char *from, int64_t i0, int64_t step, int64_t limit, int64_t stride, int64_t n,
-                      size_t size)
-{
-    for (int64_t k = 0; k < n; k++, to += size) {
-        int64_t i = i0 + k * step;
-        if (i < 0 || i >= limit)
-            memset(to, 0, size);
-        else
-            memcpy(to, from + i * stride, size);
-    }
-}
 
 /* Index in x of tap r at output position o in spatial dimension j. */
 static int64_t place(const dn_problem *p, int j, int64_t o, int64_t r)
@@ -36,39 +27,58 @@ static int64_t place(const dn_problem *p, int j, int64_t o, int64_t r)
     return o * u->stride[j] - u->pad[j] + turned * u->dilation[j];
 }
 
-static void write_row(const col_job *job, int64_t n, const int64_t *o, unsigned char *to)
+/* How many of the n positions i0, i0 + step, ... are below limit; step > 0. */
+static int64_t count_below(int64_t i0, int64_t step, int64_t limit, int64_t n)
 {
-    const dn_problem *p = job->p;
-    const dn_tensor *x = &p->t[DN_X], *w = &p->t[DN_W];
-    int last = p->u.conv.spatial - 1;
-    int64_t size = (int64_t)job->size, window = w->dims[2 + last];
-    int64_t i0 = place(p, last, o[last], 0), step = p->u.conv.mode == 0 ? -p->u.conv.dilation[last] : p->u.conv.dilation[last];
-    for (int64_t c = 0; c < x->dims[1]; c++)
-        for (int64_t tap = 0; tap < job->taps; tap++, to += window * size) {
-            int64_t rest = tap, at = n * x->strides[0] + c * x->strides[1];
-            bool there = true;
-            for (int j = last - 1; j >= 0; j--) {
-                int64_t i = place(p, j, o[j], rest % w->dims[2 + j]);
-                there = there && i >= 0 && i < x->dims[2 + j];
-                at += i * x->strides[2 + j];
-                rest /= w->dims[2 + j];
-            }
-            copy_taps(to, (const unsigned char *)job->a->ptr[DN_X] + (there ? at * size : 0), i0, step, there ? x->dims[2 + last] : 0,
-                      x->strides[2 + last] * size, window, job->size);
-        }
+    int64_t count = limit > i0 ? (limit - i0 + step - 1) / step : 0;
+    return count < n ? count : n;
 }
 
-static void run_rows(void *ctx, int64_t begin, int64_t end)
+/* from: index 0 of the last dimension, or NULL where the whole stretch lies in the padding. */
+static void write_stretch(const col_job *job, const unsigned char *from, int64_t i0, unsigned char *to)
+{
+    const dn_problem *p = job->p;
+    int last = p->u.conv.spatial - 1;
+    int64_t step = p->u.conv.stride[last], size = (int64_t)job->size, limit = p->t[DN_X].dims[2 + last];
+    int64_t low = from ? count_below(i0, step, 0, job->width) : job->width;
+    int64_t high = from ? count_below(i0, step, limit, job->width) : job->width;
+    int64_t stride = p->t[DN_X].strides[2 + last] * size;
+    memset(to, 0, (size_t)(low * size));
+    for (int64_t k = low; k < high; k++)
+        memcpy(to + k * size, from + (i0 + k * step) * stride, job->size);
+    memset(to + high * size, 0, (size_t)((job->width - high) * size));
+}
+
+static void run_stretch(const col_job *job, const int64_t *index, unsigned char *to)
+{
+    const dn_problem *p = job->p;
+    const dn_tensor *x = &p->t[DN_X];
+    int spatial = p->u.conv.spatial;
+    const int64_t *r = index + 1, *o = r + spatial + 1;
+    int64_t at = o[-1] * x->strides[0] + index[0] * x->strides[1];
+    bool there = true;
+    for (int j = 0; j + 1 < spatial; j++) {
+        int64_t i = place(p, j, o[j], r[j]);
+        there = there && i >= 0 && i < x->dims[2 + j];
+        at += i * x->strides[2 + j];
+    }
+    write_stretch(job, there ? (const unsigned char *)job->a->ptr[DN_X] + at * (int64_t)job->size : NULL,
+                  place(p, spatial - 1, 0, r[spatial - 1]), to);
+}
+
+static void run_stretches(void *ctx, int64_t begin, int64_t end)
 {
     const col_job *job = ctx;
-    int64_t width = job->p->t[DN_Y].dims[1];
-    for (int64_t row = begin; row < end; row++) {
-        int64_t o[DN_SPATIAL_MAX], rest = row;
-        for (int j = job->p->u.conv.spatial - 1; j >= 0; j--) {
-            o[j] = rest % job->out[j];
-            rest /= job->out[j];
-        }
-        write_row(job, rest, o, (unsigned char *)job->a->ptr[DN_Y] + row * width * (int64_t)job->size);
+    int64_t index[WALK_MAX], rest = begin, bytes = job->width * (int64_t)job->size;
+    unsigned char *to = (unsigned char *)job->a->ptr[DN_Y] + begin * bytes;
+    for (int d = job->rank - 1; d >= 0; d--) {
+        index[d] = rest % job->dims[d];
+        rest /= job->dims[d];
+    }
+    for (int64_t k = begin; k < end; k++, to += bytes) {
+        run_stretch(job, index, to);
+        for (int d = job->rank - 1; d >= 0 && ++index[d] == job->dims[d]; d--)
+            index[d] = 0;
     }
 }
 
@@ -77,14 +87,19 @@ static dn_status run(dn_handle *h, const dn_plan *plan, const dn_args *a)
     (void)h;
     const dn_problem *p = &plan->problem;
     const dn_conv_param *u = &p->u.conv;
-    col_job job = { .p = p, .a = a, .size = dn_dtype_size((dn_dtype)p->t[DN_X].type), .taps = 1 };
+    const dn_tensor *x = &p->t[DN_X], *w = &p->t[DN_W];
+    col_job job = { .p = p, .a = a, .size = dn_dtype_size((dn_dtype)x->type) };
+    job.dims[job.rank++] = x->dims[1];
+    for (int j = 0; j < u->spatial; j++)
+        job.dims[job.rank++] = w->dims[2 + j];
+    job.dims[job.rank++] = x->dims[0];
     for (int j = 0; j < u->spatial; j++) {
-        job.out[j] = dn_conv_out_dim(p->t[DN_X].dims[2 + j], p->t[DN_W].dims[2 + j], u->pad[j], u->stride[j], u->dilation[j]);
+        job.width = dn_conv_out_dim(x->dims[2 + j], w->dims[2 + j], u->pad[j], u->stride[j], u->dilation[j]);
         if (j + 1 < u->spatial)
-            job.taps *= p->t[DN_W].dims[2 + j];
+            job.dims[job.rank++] = job.width;
     }
-    int64_t grain = DN_PIECE_GRAIN / p->t[DN_Y].dims[1];
-    dn_parallel(p->t[DN_Y].dims[0], grain > 0 ? grain : 1, run_rows, &job);
+    int64_t grain = DN_PIECE_GRAIN / job.width;
+    dn_parallel(p->t[DN_Y].dims[0] * p->t[DN_Y].dims[1] / job.width, grain > 0 ? grain : 1, run_stretches, &job);
     return DN_SUCCESS;
 }
 

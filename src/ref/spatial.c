@@ -22,10 +22,10 @@ typedef struct grid_job {
     void *theta_ptr, *grid_ptr;
 } grid_job;
 
-/* Where the centre of pixel i of n lies between -1 and 1. */
+/* Where the centre of pixel i of n lies between -1 and 1; a single pixel is the first. */
 static double centre(int64_t i, int64_t n)
 {
-    return n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : 0;
+    return n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : -1;
 }
 
 /* One row of the grid: fwd fills it, bwd adds its share to t. t: theta, 2 x 3 */

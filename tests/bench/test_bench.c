@@ -4,6 +4,7 @@
  * dnbench's own parts: does it see what it is there to see? */
 #include "bench.h"
 #include "compare.h"
+#include "differences.h"
 #include "isolate.h"
 #include "operands.h"
 #include "report.h"
@@ -283,17 +284,31 @@ static void filters_include_and_exclude(void **state)
     assert_false(bench_filter_passes("conv,-fft", "ref_pool_fwd"));
 }
 
-static int check_golden(const char *text)
+/* path: ends in XXXXXX, which becomes the file's name */
+static void write_file(char *path, const char *text)
 {
-    char path[] = "/tmp/dnbench_golden_XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
-    bench_options o = { .golden = path, .quiet = true };
+}
+
+/* differences: NULL for none */
+static int check_golden_with(const char *text, const char *differences)
+{
+    char path[] = "/tmp/dnbench_golden_XXXXXX", known[] = "/tmp/dnbench_known_XXXXXX";
+    write_file(path, text);
+    write_file(known, differences ? differences : "");
+    bench_options o = { .golden = path, .differences = differences ? known : NULL, .quiet = true };
     int code = bench_golden_check(&o);
     unlink(path);
+    unlink(known);
     return code;
+}
+
+static int check_golden(const char *text)
+{
+    return check_golden_with(text, NULL);
 }
 
 static void golden_files_are_compared(void **state)
@@ -314,6 +329,87 @@ static void golden_files_are_compared(void **state)
     assert_int_equal(bench_golden_check(&o), BENCH_CANNOT_READ);
 }
 
+static void known_differences_are_no_findings(void **state)
+{
+    (void)state;
+    static const char head[] = "L set fwd y=n1c1h1w3:f32:nchw | value=2\nS SUCCESS algo=-1 how=0\n";
+    char off[512], off_norm[512], same[512];
+    snprintf(off, sizeof off, "%sO 1 3 0 3.46410162 0:2 2:2.5 1:2\n", head);
+    snprintf(off_norm, sizeof off_norm, "%sO 1 3 0 3.5 0:2 2:2 1:2\n", head);
+    snprintf(same, sizeof same, "%sO 1 3 0 3.46410162 0:2 2:2 1:2\n", head);
+    static const struct { const char *known; int off, same; } rows[] = {
+        { "# nothing\n\n", BENCH_FINDINGS, BENCH_GOOD },
+        { "set fwd y=n1c1h1w3:f32:nchw | value=2\ty\tanother rule\n", BENCH_GOOD, BENCH_FINDINGS },
+        { "set fwd\ty\tanother rule\n", BENCH_GOOD, BENCH_FINDINGS },
+        { "set fwd y=n1c1h1w3:f32\ty\tnot up to the end of a word\n", BENCH_FINDINGS, BENCH_GOOD },
+        { "set fwd y=n1c1h1w4:f32:nchw\ty\tanother line\n", BENCH_FINDINGS, BENCH_GOOD },
+        { "set fwd\tdx\tanother output\n", BENCH_FINDINGS, BENCH_FINDINGS },
+        { "set fwd\ty\tone\nset fwd\tdx\tand one that does not differ\n", BENCH_FINDINGS, BENCH_FINDINGS },
+        { "set fwd\ty\n", BENCH_CANNOT_READ, BENCH_CANNOT_READ },
+        { "set fwd\tnothing\treason\n", BENCH_CANNOT_READ, BENCH_CANNOT_READ },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(check_golden_with(off, rows[i].known), rows[i].off);
+        assert_int_equal(check_golden_with(off_norm, rows[i].known), rows[i].off);
+        assert_int_equal(check_golden_with(same, rows[i].known), rows[i].same);
+    }
+    char refused[512];
+    snprintf(refused, sizeof refused, "%.*sS NOT_SUPPORTED algo=-1 how=0\n", (int)(strchr(head, '\n') + 1 - head), head);
+    assert_int_equal(check_golden_with(refused, rows[1].known), BENCH_FINDINGS);
+    bench_options o = { .golden = GOLDEN_DIR "/act.golden", .differences = "/nonexistent", .quiet = true };
+    assert_int_equal(bench_golden_check(&o), BENCH_CANNOT_READ);
+}
+
+/* One output that is known to differ hides no other. */
+static void a_known_difference_is_of_one_output(void **state)
+{
+    (void)state;
+    static const char line[] = "divnorm bwd_data x=n1c1h1w1:f32:nchw dx=n1c1h1w1:f32:nchw dy=n1c1h1w1:f32:nchw "
+                               "b=n1c1h1w1:f32:nchw dz=n1c1h1w1:f32:nchw n=1";
+    bench_case c = parse(line);
+    bench_data d;
+    bench_truth t;
+    char text[2048], known[1200];
+    assert_true(bench_data_make(&d, &c) && bench_truth_make(&t, &c, &d));
+    double dx = t.v[DN_DX][0], dz = t.v[DN_DZ][0];
+    snprintf(known, sizeof known, "%s\tdx\tanother sum\n", c.text);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        double z = dz + wrong;
+        snprintf(text, sizeof text, "L %s\nS SUCCESS algo=-1 how=0\nO %d 1 0 %.17g 0:%.17g\nO %d 1 0 %.17g 0:%.17g\n", c.text, DN_DX,
+                 fabs(dx + 1), dx + 1, DN_DZ, fabs(z), z);
+        assert_int_equal(check_golden_with(text, known), wrong ? BENCH_FINDINGS : BENCH_GOOD);
+    }
+    bench_truth_free(&t);
+    bench_data_free(&d);
+}
+
+/* An entry that no golden file has a line for would never be looked at. */
+static void every_listed_difference_is_in_a_golden_file(void **state)
+{
+    (void)state;
+    static bool found[BENCH_DIFFERENCES];
+    static char text[8192];
+    bench_differences known;
+    assert_true(bench_differences_read(&known, NULL, GOLDEN_DIR "/any"));
+    assert_int_not_equal(known.n, 0);
+    for (int k = 0; bench_short_lists[k]; k++) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/%s.golden", GOLDEN_DIR, bench_short_lists[k]);
+        FILE *f = fopen(path, "r");
+        while (f && fgets(text, sizeof text, f)) {
+            text[strcspn(text, "\n")] = 0;
+            for (int i = 0; text[0] == 'L' && i < known.n; i++)
+                found[i] |= bench_difference_is_of(&known.v[i], text + 2);
+        }
+        if (f)
+            fclose(f);
+    }
+    for (int i = 0; i < known.n; i++)
+        if (!found[i])
+            fail_msg("no golden file has a line for \"%s\"", known.v[i].line);
+    bench_differences_free(&known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +419,8 @@ int main(void)
         cmocka_unit_test(pointers_have_the_alignment_of_the_line), cmocka_unit_test(every_operation_is_in_the_table),
         cmocka_unit_test(a_line_that_dies_costs_itself_alone), cmocka_unit_test(a_start_that_fails_ends_all),
         cmocka_unit_test(filters_include_and_exclude), cmocka_unit_test(golden_files_are_compared),
+        cmocka_unit_test(known_differences_are_no_findings), cmocka_unit_test(a_known_difference_is_of_one_output),
+        cmocka_unit_test(every_listed_difference_is_in_a_golden_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

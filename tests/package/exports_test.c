@@ -5,7 +5,7 @@
  * functions.def: file names and links, SONAME, NEEDED, RPATH, exported names and their version nodes
  * (nothing missing, nothing more), what the forwarders refer to, and the notes.
  */
-#include "elf_read.h"
+#include "elf.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -246,14 +246,14 @@ static inline operands operands_abs(const operands *o)
     return c;
 }
 
-/* First row of ref for p. */
+/* First row of ref for p, of those that keep an output to its own inputs. */
 static inline const dn_solver *ref_row(const dn_problem *p)
 {
     const dn_solver *s;
     dn_problem any = *p;
     any.algo = -1;
     for (int i = 0; (s = dn_solver_at(&dn_ref_engine, (dn_op)p->op, (dn_dir)p->dir, i)); i++)
-        if (!s->check || !s->check(&any))
+        if (!dn_solver_refuses(s, &any))
             return s;
     return NULL;
 }

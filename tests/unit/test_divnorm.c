@@ -64,9 +64,10 @@ static void backward(divn *l, double alpha, double beta)
 
 /* --- the formula --- */
 
-static double centered(const divn *l, int64_t i)
+/* x of element q less the mean of element p */
+static double deviation(const divn *l, int64_t q, int64_t p)
 {
-    return tens_get(&l->x, i) - (l->with_means ? tens_get(&l->means, i) : 0);
+    return tens_get(&l->x, q) - (l->with_means ? tens_get(&l->means, p) : 0);
 }
 
 /* Whether element q is in the window of element p. */
@@ -92,7 +93,7 @@ static double scale_of(const divn *l, int64_t p)
     double sum = 0;
     for (int64_t q = 0; q < l->x.count; q++)
         if (in_window(l, p, q))
-            sum += centered(l, q) * centered(l, q);
+            sum += deviation(l, q, p) * deviation(l, q, p);
     return l->k + share(l) * sum;
 }
 
@@ -104,15 +105,19 @@ static void check(divn *l)
     for (int64_t i = 0; i < l->x.count; i++)
         scale[i] = scale_of(l, i);
     for (int64_t i = 0; i < l->x.count; i++) {
-        double y = centered(l, i) * pow(scale[i], -l->beta), sum = 0;
-        for (int64_t q = 0; q < l->x.count; q++)
+        double y = tens_get(&l->x, i) * pow(scale[i], -l->beta), back = 0, ahead = 0;
+        for (int64_t q = 0; q < l->x.count; q++) {
             if (in_window(l, q, i))
-                sum += tens_get(&l->dy, q) * centered(l, q) * pow(scale[q], -l->beta - 1);
-        double dx = tens_get(&l->dy, i) * pow(scale[i], -l->beta) - 2 * share(l) * l->beta * centered(l, i) * sum;
+                back += tens_get(&l->dy, q) * tens_get(&l->x, q) * pow(scale[q], -l->beta - 1) * deviation(l, i, q);
+            if (in_window(l, i, q))
+                ahead += deviation(l, q, i);
+        }
+        double factor = 2 * share(l) * l->beta, dx = tens_get(&l->dy, i) * pow(scale[i], -l->beta) - factor * back;
+        double dm = factor * tens_get(&l->dy, i) * tens_get(&l->x, i) * pow(scale[i], -l->beta - 1) * ahead;
         tens_close(&l->y, i, y, eps * (fabs(y) + 0.01));
         tens_close(&l->dx, i, dx, eps * (fabs(dx) + 1));
         if (l->with_means)
-            tens_close(&l->dmeans, i, -tens_get(&l->dx, i), 0);
+            tens_close(&l->dmeans, i, dm, eps * (fabs(dm) + 1));
     }
     free(scale);
 }
@@ -136,15 +141,16 @@ static void random_problems(void **state)
     }
 }
 
-/* x = 1 2 3 in a row, window 2 (itself and the next), alpha / n^2 = 1, k = 1, beta = 1. */
+/* x = 3 4 5 in a row with means 2 1 3, window 2 (itself and the next), alpha / n^2 = 1, k = 1, beta = 1. */
 static void worked_out_by_hand(void **state)
 {
     (void)state;
-    static const double want[] = { 1 / 6., 2 / 14., 3 / 10. };
+    static const double want[] = { 3 / 6., 4 / 26., 5 / 5. };
+    static const int means[] = { 2, 1, 3 };
     divn l = make(2, 4, 1, 1, DN_F64, 4, (const int[]){ 1, 1, 1, 3 }, PACKED, PACKED);
     for (int i = 0; i < 3; i++) {
         tens_set(&l.x, i, i + 3);
-        tens_set(&l.means, i, 2);
+        tens_set(&l.means, i, means[i]);
     }
     forward(&l, 1, 0);
     for (int i = 0; i < 3; i++)
@@ -158,10 +164,11 @@ static void alpha_and_beta(void **state)
     divn l = make(3, 2, 0.75, 1, DN_F64, 4, (const int[]){ 2, 3, 4, 5 }, CHANNELS_LAST, GAPS);
     forward(&l, 1, 0);
     backward(&l, 1, 0);
-    double y[120], dx[120];
+    double y[120], dx[120], dm[120];
     for (int i = 0; i < 120; i++) {
         y[i] = tens_get(&l.y, i);
         dx[i] = tens_get(&l.dx, i);
+        dm[i] = tens_get(&l.dmeans, i);
         tens_set(&l.y, i, i);
         tens_set(&l.dx, i, i % 7);
         tens_set(&l.dmeans, i, i % 5);
@@ -171,7 +178,7 @@ static void alpha_and_beta(void **state)
     for (int i = 0; i < 120; i++) {
         tens_close(&l.y, i, 3 * y[i] + 2 * i, 1e-12);
         tens_close(&l.dx, i, 3 * dx[i] + 2 * (i % 7), 1e-12);
-        tens_close(&l.dmeans, i, -3 * dx[i] + 2 * (i % 5), 1e-12);
+        tens_close(&l.dmeans, i, 3 * dm[i] + 2 * (i % 5), 1e-12);
     }
     drop(&l);
 }

@@ -23,7 +23,7 @@ static void descriptors(const geometry *g, cudnnConvolutionMode_t mode, dn_dtype
     OK(cudnnSetFilterNdDescriptor(*w, (cudnnDataType_t)type, CUDNN_TENSOR_NCHW, g->spatial + 2, dims));
 }
 
-/* Column l of row (n, o): the element of x, or 0 in the padding. */
+/* Row l of column (n, o): the element of x, or 0 in the padding. */
 static double element(const geometry *g, bool flip, const tens *x, int64_t n, const int *o, int64_t l)
 {
     int64_t at = 0, unit = 1;
@@ -42,11 +42,11 @@ static double element(const geometry *g, bool flip, const tens *x, int64_t n, co
 static void check(const geometry *g, dn_dtype type, cudnnConvolutionMode_t mode, layout lay)
 {
     int dims[5] = { g->n, g->c, g->in[0], g->in[1], g->in[2] }, out[3] = { 1, 1, 1 };
-    int64_t rows = g->n, cols = g->c;
+    int64_t rows = g->c, cols = g->n;
     for (int j = 0; j < g->spatial; j++) {
         out[j] = (g->in[j] + 2 * g->pad[j] - (g->win[j] - 1) * g->dil[j] - 1) / g->str[j] + 1;
-        rows *= out[j];
-        cols *= g->win[j];
+        rows *= g->win[j];
+        cols *= out[j];
     }
     tens x = tens_make(type, g->spatial + 2, dims, lay);
     cudnnConvolutionDescriptor_t conv;
@@ -59,12 +59,12 @@ static void check(const geometry *g, dn_dtype type, cudnnConvolutionMode_t mode,
     OK(cudnnIm2Col(handle, x.desc, x.data, w, conv, matrix));
     for (int64_t i = 0; i < rows * cols; i++) {
         int o[3];
-        int64_t rest = i / cols;
+        int64_t rest = i % cols;
         for (int j = g->spatial - 1; j >= 0; j--) {
             o[j] = (int)(rest % out[j]);
             rest /= out[j];
         }
-        double want = element(g, mode == CUDNN_CONVOLUTION, &x, rest, o, i % cols), got = dn_load(type, matrix, i);
+        double want = element(g, mode == CUDNN_CONVOLUTION, &x, rest, o, i / cols), got = dn_load(type, matrix, i);
         if (got != want)
             fail_msg("element %lld is %g, not %g", (long long)i, got, want);
     }
@@ -93,7 +93,7 @@ static void agrees_with_its_formula(void **state)
             check(&cases[i], types[k % 7], k & 1 ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION, (layout)(k / 7));
 }
 
-/* y[n][k][o] = the row of (n, o) times filter k. */
+/* y[n][k][o] = filter k times the column of (n, o). */
 static void is_the_convolutions_matrix(void **state)
 {
     (void)state;
@@ -113,10 +113,10 @@ static void is_the_convolutions_matrix(void **state)
         OK(cudnnConvolutionForward(handle, &one, x.desc, x.data, w, filter, conv, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, NULL, 0, &zero,
                                    y.desc, y.data));
         for (int64_t i = 0; i < y.count; i++) {
-            int64_t row = i / 120 * 30 + i % 30, k = i / 30 % 4;
+            int64_t col = i / 120 * 30 + i % 30, k = i / 30 % 4;
             double sum = 0;
             for (int l = 0; l < 27; l++)
-                sum += (double)matrix[row * 27 + l] * filter[k * 27 + l];
+                sum += (double)matrix[l * 60 + col] * filter[k * 27 + l];
             tens_close(&y, i, sum, 0);
         }
         free(matrix);

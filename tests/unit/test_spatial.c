@@ -224,7 +224,7 @@ static void places_that_are_no_numbers(void **state)
 
 static double centre(int i, int n)
 {
-    return n > 1 ? 2.0 * i / (n - 1) - 1 : 0;
+    return n > 1 ? 2.0 * i / (n - 1) - 1 : -1;
 }
 
 static void generate(st *s)

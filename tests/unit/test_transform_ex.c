@@ -36,10 +36,10 @@ static int64_t number(const int *dims, int rank, const int64_t *index)
     return at;
 }
 
-/* Number in x of what element i of y comes from, -1 where it is padding. */
+/* Number in x of what element i of y comes from, -1 where it is padding. Folded channel m * chans + c is place m of channel c. */
 static int64_t source(const how *h, const tens *x, const tens *y, cudnnFoldingDirection_t dir, int64_t i)
 {
-    int64_t index[TENS_RANK], from[TENS_RANK], f = 1, m = 0;
+    int64_t index[TENS_RANK], from[TENS_RANK], f = 1, m = 0, chans;
     for (int d = h->rank - 1; d >= 0; d--) {
         index[d] = i % y->dims[d];
         i /= y->dims[d];
@@ -48,8 +48,9 @@ static int64_t source(const how *h, const tens *x, const tens *y, cudnnFoldingDi
         f *= h->by[j];
     from[0] = index[0] - h->before[0];
     if (dir == FOLD) {
-        m = index[1] % f;
-        from[1] = index[1] / f - h->before[1];
+        chans = x->dims[1] + h->before[1] + h->after[1];
+        m = index[1] / chans;
+        from[1] = index[1] % chans - h->before[1];
         for (int d = h->rank - 1; d >= 2; d--) {
             from[d] = index[d] * h->by[d - 2] + m % h->by[d - 2] - h->before[d];
             m /= h->by[d - 2];
@@ -65,7 +66,10 @@ static int64_t source(const how *h, const tens *x, const tens *y, cudnnFoldingDi
         from[d] = index[d] / h->by[d - 2];
         m = m * h->by[d - 2] + index[d] % h->by[d - 2];
     }
-    from[1] = index[1] * f + m;
+    chans = (x->dims[1] + f - 1) / f;
+    if (index[1] >= chans)
+        return -1;
+    from[1] = m * chans + index[1];
     return number(x->dims, h->rank, from);
 }
 
@@ -283,7 +287,7 @@ static void folded_gradient_is_the_direct_one(void **state)
         { 2, 3, 4, 1, 2, { 8, 8 }, { 3, 3 }, { 1, 1 }, { 2, 2 } },      { 1, 3, 6, 1, 2, { 23, 20 }, { 7, 7 }, { 3, 3 }, { 2, 2 } },
         { 2, 3, 4, 1, 2, { 9, 10 }, { 3, 3 }, { 0, 0 }, { 2, 2 } },     { 2, 3, 4, 1, 2, { 9, 11 }, { 5, 4 }, { 2, 1 }, { 3, 2 } },
         { 1, 5, 16, 1, 2, { 9, 10 }, { 3, 3 }, { 5, 7 }, { 2, 3 } },    { 1, 5, 8, 1, 2, { 9, 10 }, { 1, 1 }, { 0, 0 }, { 2, 2 } },
-        { 2, 6, 4, 2, 2, { 9, 10 }, { 3, 3 }, { 1, 1 }, { 2, 2 } },     { 1, 4, 8, 4, 2, { 12, 7 }, { 2, 5 }, { 0, 2 }, { 4, 3 } },
+        { 2, 6, 4, 2, 2, { 9, 10 }, { 3, 3 }, { 1, 1 }, { 1, 1 } },     { 1, 4, 8, 1, 2, { 12, 7 }, { 2, 5 }, { 0, 2 }, { 4, 3 } },
         { 1, 2, 3, 1, 3, { 5, 6, 7 }, { 3, 2, 3 }, { 1, 0, 1 }, { 2, 2, 3 } }, { 2, 3, 4, 1, 2, { 9, 10 }, { 3, 3 }, { 1, 1 }, { 1, 1 } },
         { 1, 3, 4, 1, 2, { 13, 3 }, { 2, 3 }, { 0, 1 }, { 5, 1 } },
     };
@@ -339,6 +343,12 @@ static void says_what_is_wrong(void **state)
     REFUSED(GET(CUDNN_TENSOR_NCHW), UNSUPPORTED, "dilation 2");
     OK(cudnnSetConvolution2dDescriptor(f.conv, 1, 1, 2, 2, 1, 2, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
     REFUSED(GET(CUDNN_TENSOR_NCHW), BAD, "dimension 3 of dyDesc");
+    const strided grouped = { 2, 6, 4, 2, 2, { 9, 10 }, { 3, 3 }, { 1, 1 }, { 1, 2 } };
+    folded_free(&f);
+    folded_make(&f, &grouped, CUDNN_TENSOR_NCHW);
+    REFUSED(GET(CUDNN_TENSOR_NCHW), UNSUPPORTED, "stride 1 is 2 with 2 groups");
+    folded_free(&f);
+    folded_make(&f, &s, CUDNN_TENSOR_NCHW);
 #undef GET
     const how crop = { 4, { 2, 3, 9, 10 }, { 0, -2 }, { 0, -1 }, { 1, 1 } }, flat = { 3, { 2, 3, 9 }, { 0 }, { 0 }, { 1 } };
     cudnnTensorTransformDescriptor_t c = transform_of(&crop, FOLD), t3 = transform_of(&flat, FOLD), none;
@@ -368,7 +378,7 @@ static void lines_go_both_ways(void **state)
         "optensor fwd x=n2c4h6w6:f16:nhwc y=n2c4h6w6:f32:nchw b=n1c4h1w6:i8:nchw op=max nan=pass beta0",
         "optensor fwd x=2x3:f64:nchw y=2x3:f64:nchw op=sqrt comp=f64",
         "reduce fwd x=n2c4h6w6:bf16:nchw y=n1c4h1w1:f32:nchw op=amax nan=pass idx=1 idxtype=u16",
-        "im2col fwd x=n2c4h6w6:f32:nchw y=72x36:f32:nchw w=k5c4r3s3:f32:nchw pad=1",
+        "im2col fwd x=n2c4h6w6:f32:nchw y=36x72:f32:nchw w=k5c4r3s3:f32:nchw pad=1",
         "conv fwd x=n2c32h6w6:i8x32:nchw y=n2c32h6w6:i8x32:nchw w=k32c32r3s3:i8x32:nchw pad=1 reordered=1 comp=i32",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
