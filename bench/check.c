@@ -39,11 +39,10 @@ static void set_why(bench_row *row, bench_verdict v, const char *why)
 }
 
 /* A status that is not success: which word is it? */
-static void set_status(bench_row *row, const bench_source *s, bool prepared, dn_status st)
+static void set_status(bench_row *row, const bench_source *s, dn_status st)
 {
     char why[256];
     bool refused = !s->lib ? false : st == DN_NOT_SUPPORTED || (!s->ours && st == DN_BAD_PARAM);
-    (void)prepared;
     snprintf(why, sizeof why, "%s: %s", dn_status_name(st), dn_error_text());
     set_why(row, refused ? BENCH_UNSUPPORTED : BENCH_FAIL, why);
 }
@@ -70,7 +69,7 @@ static void run_at(const bench_case *c, const bench_data *d, const bench_truth *
     row->ms = (double)(dn_time_ns() - start) * 1e-6;
     row->workspace = workspace;
     if (st != DN_SUCCESS) {
-        set_status(row, t->source, prepared, st);
+        set_status(row, t->source, st);
     } else {
         const char *damage = bench_memory_damage(&m, d);
         bench_compare(c, d, truth, &m, t->how, &row->r);
@@ -125,7 +124,7 @@ static void bitwise_target(const bench_case *c, const bench_data *d, bench_targe
         first = i ? first : hash;
     }
     if (st != DN_SUCCESS)
-        set_status(row, t->source, prepared, st);
+        set_status(row, t->source, st);
     if (prepared)
         t->finish(t);
     bench_memory_free(&m);
@@ -263,7 +262,13 @@ static int run_mode(bench_options *o, const char *mode, bool bitwise)
     int code = bench_isolate(&w);
     if (!code && o->coverage)
         judge_coverage(&j);
-    int end = bench_report_end(&j.report);
+    int end = bench_report_end(&j.report), rows = 0;
+    for (int v = 0; v < BENCH_VERDICTS; v++)
+        rows += j.report.count[v];
+    if (!code && !rows) {  /* a run that looked at nothing must not read as a good one */
+        fprintf(stderr, "dnbench: no row was run; --all has those of the fallback engine and the refusals too\n");
+        end = BENCH_FINDINGS;
+    }
     return code ? code : end;
 }
 

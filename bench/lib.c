@@ -173,7 +173,7 @@ static void set_factors(bench_call *c)
     const dn_problem *p = &k->p;
     bool wide = false;
     for (int r = 0; r < DN_ROLE_COUNT; r++)
-        wide = wide || (p->t[r].rank && p->t[r].type == DN_F64 && (p->op != DN_OP_TRANSFORM_EX || r == DN_Y));
+        wide = wide || (p->t[r].rank && p->t[r].type == DN_F64);
     double alpha2 = p->op == DN_OP_CONV_BIAS_ACT && !p->t[DN_Z].rank ? 0 : k->alpha2;
     if (wide) {
         c->alpha.d = k->alpha, c->beta.d = k->beta, c->alpha2.d = alpha2, c->beta2.d = k->beta2;

@@ -9,7 +9,7 @@ build=$1
 shift
 log=$build/check.log
 source=$(cd "$(dirname "$0")/.." && pwd)
-if grep -q '^ANYDNN_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
+if grep -q '^ANYDNN_SANITIZE:[A-Z]*=ON' "$build/CMakeCache.txt"; then
     # Tests ask for impossible sizes on purpose.
     export ASAN_OPTIONS=allocator_may_return_null=1
     # use_tls=0: the leak checker reads the thread-local storage of libraries opened at run time
@@ -21,6 +21,10 @@ if grep -q '^ANYDNN_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
         echo "check: leaks are not looked for without llvm-symbolizer and libc6-dbg"
         ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
     fi
+fi
+if grep -q '^ANYDNN_SANITIZE:[A-Z]*=thread' "$build/CMakeCache.txt"; then
+    # A test forks while the library's threads are there, on purpose. oneDNN's OpenMP is not built for this sanitizer.
+    export TSAN_OPTIONS=die_after_fork=0 ANYDNN_ENGINE=ref ANYDNN_THREADS=4
 fi
 : >"$log"
 (cd "$build" && ctest --output-on-failure --timeout 600 "$@" 2>&1; echo "ctest exit $?") | tee "$log" | grep -v '^ctest exit '

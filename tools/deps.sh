@@ -45,6 +45,9 @@ root=
 [ "$(id -u)" = 0 ] && root=yes
 # Ninja is the quicker of two ways: worth installing, not worth refusing.
 [ -z "$root" ] || need ninja-build command -v ninja
+# The same for what only the tool needs: without it the tool is left out.
+[ -z "$root" ] || need libarchive-dev pkg-config --exists libarchive
+[ -z "$root" ] || need libcjson-dev pkg-config --exists libcjson
 
 if [ -n "$apt" ] && [ -n "$root" ]; then
     if [ -n "$missing" ] || ! have_onednn; then

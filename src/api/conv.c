@@ -70,10 +70,28 @@ static dn_status check_types(const dn_problem *p)
     return DN_SUCCESS;
 }
 
+/* Every output element is a sum of many inputs, so a result may not lie on what it is made of; z alone is read element by element. */
+static dn_status check_overlay(const dn_conv_call *c)
+{
+    static const dn_role outs[] = {[DN_DIR_FWD] = DN_Y, [DN_DIR_BWD_DATA] = DN_X, [DN_DIR_BWD_FILTER] = DN_W, [DN_DIR_BWD_BIAS] = DN_B};
+    dn_role out = outs[c->p.dir];
+    for (int r = 0; r < DN_ROLE_COUNT; r++) {
+        if (r == (int)out || !c->a.ptr[r] || c->a.ptr[r] != c->a.ptr[out])
+            continue;
+        if (r != DN_Z)
+            return dn_fail(DN_BAD_PARAM, "the output is written over an input; a convolution cannot work in place");
+        if (c->a.alpha2 != 0 && (c->p.t[r].type != c->p.t[out].type || !dn_tensor_same_layout(&c->p.t[r], &c->p.t[out])))
+            return dn_fail(DN_BAD_PARAM, "z and y are one buffer, and their types or strides differ; in place they must be equal");
+    }
+    return DN_SUCCESS;
+}
+
 void dn_conv_verify(dn_conv_call *c)
 {
     if (c->st == DN_SUCCESS)
         c->st = dn_conv_check(&c->p);
+    if (c->st == DN_SUCCESS)
+        c->st = check_overlay(c);
     if (c->st == DN_SUCCESS && c->p.dir != DN_DIR_BWD_BIAS)
         c->st = check_types(&c->p);
 }

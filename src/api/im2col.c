@@ -47,6 +47,8 @@ cudnnStatus_t CUDNNWINAPI cudnnIm2Col(cudnnHandle_t handle, const cudnnTensorDes
         p.flags |= DN_F_BETA_ZERO;
         a.alpha = 1;
         st = dn_im2col_check(&p);
+        if (st == DN_SUCCESS && x == colBuffer)
+            st = dn_fail(DN_BAD_PARAM, "colBuffer is x; the matrix cannot lie on the image that it is made of");
     }
     return dn_answer(st == DN_SUCCESS ? dn_run(h, &p, &a) : st);
 }

@@ -168,9 +168,19 @@ static void set_compute(dn_opcall *c)
     c->p.compute = (uint8_t)(c->p.t[DN_X].type == DN_F64 ? DN_F64 : DN_F32);
 }
 
+/* W describes all parameter arrays, so its alignment class is that of the least aligned of them. */
+static void set_align(dn_opcall *c)
+{
+    uintptr_t bits = 16;
+    for (int i = DN_AUX_SCALE; i <= DN_AUX_DBIAS; i++)
+        bits |= (uintptr_t)c->a.aux[i];
+    c->p.align[DN_W] = (uint8_t)(bits & -bits);
+}
+
 cudnnStatus_t dn_bn_run(dn_opcall *c)
 {
     set_compute(c);
+    set_align(c);
     if (c->a.beta == 0 && c->a.beta2 == 0)
         c->p.flags |= DN_F_BETA_ZERO;
     return dn_opcall_run(c, dn_bn_check);

@@ -8,13 +8,20 @@
 
 #include "ops/bn.h"
 
-static void begin(dn_opcall *c, cudnnHandle_t handle, dn_dir dir, cudnnNormMode_t mode, cudnnNormAlgo_t algo, int groups)
+/* An unknown number is NOT_SUPPORTED here, as documented for the algorithm; the vendor's 9.19 answers so to all three. */
+static void want_known(dn_opcall *c, int v, int most, const char *name, const char *what)
+{
+    if (c->st == DN_SUCCESS && dn_want_range(v, 0, most, name, what))
+        c->st = DN_NOT_SUPPORTED;
+}
+
+static void begin(dn_opcall *c, cudnnHandle_t handle, dn_dir dir, cudnnNormMode_t mode, cudnnNormOps_t ops, cudnnNormAlgo_t algo,
+                  int groups)
 {
     dn_bn_begin(c, handle, dir, 0);
-    if (c->st == DN_SUCCESS)
-        c->st = dn_want_range((int)mode, 0, 1, "mode", "a cudnnNormMode_t, 0 or 1");
-    if (c->st == DN_SUCCESS)
-        c->st = dn_want_range((int)algo, 0, 1, "algo", "a cudnnNormAlgo_t, 0 or 1");
+    want_known(c, (int)mode, 1, "mode", "a cudnnNormMode_t, 0 or 1");
+    want_known(c, (int)ops, 2, "normOps", "a cudnnNormOps_t, 0 to 2");
+    want_known(c, (int)algo, 1, "algo", "a cudnnNormAlgo_t, 0 or 1");
     if (c->st == DN_SUCCESS && groups != 1)
         c->st = dn_fail(DN_NOT_SUPPORTED, "groupCnt is %d; it must be 1", groups);
     c->p.u.bn.mode = mode == CUDNN_NORM_PER_ACTIVATION ? DN_BN_PER_ACTIVATION
@@ -69,7 +76,7 @@ cudnnStatus_t CUDNNWINAPI cudnnNormalizationForwardInference(cudnnHandle_t handl
 {
     dn_opcall c;
     dn_call_begin("cudnnNormalizationForwardInference");
-    begin(&c, handle, DN_DIR_INFER, mode, algo, groupCnt);
+    begin(&c, handle, DN_DIR_INFER, mode, normOps, algo, groupCnt);
     dn_bn_epsilon(&c, epsilon);
     dn_bn_fuse(&c, (int)normOps, "normOps", activationDesc);
     dn_bn_bind(&c, DN_X, xDesc, "xDesc", x, "x");
@@ -97,7 +104,7 @@ cudnnStatus_t CUDNNWINAPI cudnnGetNormalizationForwardTrainingWorkspaceSize(cudn
 {
     dn_opcall c;
     dn_call_begin("cudnnGetNormalizationForwardTrainingWorkspaceSize");
-    begin(&c, handle, DN_DIR_TRAIN, mode, algo, groupCnt);
+    begin(&c, handle, DN_DIR_TRAIN, mode, normOps, algo, groupCnt);
     dn_bn_fuse(&c, (int)normOps, "normOps", activationDesc);
     dn_bn_shape(&c, DN_X, xDesc, "xDesc");
     dn_bn_shape(&c, DN_Y, yDesc, "yDesc");
@@ -118,7 +125,7 @@ cudnnStatus_t CUDNNWINAPI cudnnGetNormalizationBackwardWorkspaceSize(cudnnHandle
 {
     dn_opcall c;
     dn_call_begin("cudnnGetNormalizationBackwardWorkspaceSize");
-    begin(&c, handle, DN_DIR_BWD, mode, algo, groupCnt);
+    begin(&c, handle, DN_DIR_BWD, mode, normOps, algo, groupCnt);
     dn_bn_fuse(&c, (int)normOps, "normOps", activationDesc);
     dn_bn_shape(&c, DN_X, xDesc, "xDesc");
     dn_bn_spare(&c, yDesc, "yDesc");
@@ -139,7 +146,7 @@ cudnnStatus_t CUDNNWINAPI cudnnGetNormalizationTrainingReserveSpaceSize(cudnnHan
 {
     dn_opcall c;
     dn_call_begin("cudnnGetNormalizationTrainingReserveSpaceSize");
-    begin(&c, handle, DN_DIR_TRAIN, mode, algo, groupCnt);
+    begin(&c, handle, DN_DIR_TRAIN, mode, normOps, algo, groupCnt);
     dn_bn_fuse(&c, (int)normOps, "normOps", activationDesc);
     dn_bn_shape(&c, DN_X, xDesc, "xDesc");
     return dn_bn_reserve(&c, sizeInBytes);
@@ -155,7 +162,7 @@ cudnnStatus_t CUDNNWINAPI cudnnNormalizationForwardTraining(cudnnHandle_t handle
 {
     dn_opcall c;
     dn_call_begin("cudnnNormalizationForwardTraining");
-    begin(&c, handle, DN_DIR_TRAIN, mode, algo, groupCnt);
+    begin(&c, handle, DN_DIR_TRAIN, mode, normOps, algo, groupCnt);
     dn_bn_epsilon(&c, epsilon);
     dn_bn_fuse(&c, (int)normOps, "normOps", activationDesc);
     dn_bn_bind(&c, DN_X, xDesc, "xDesc", xData, "xData");
@@ -189,7 +196,7 @@ cudnnStatus_t CUDNNWINAPI cudnnNormalizationBackward(cudnnHandle_t handle, cudnn
     dn_opcall c;
     dn_call_begin("cudnnNormalizationBackward");
     (void)yData, (void)normBiasData;
-    begin(&c, handle, DN_DIR_BWD, mode, algo, groupCnt);
+    begin(&c, handle, DN_DIR_BWD, mode, normOps, algo, groupCnt);
     dn_bn_epsilon(&c, epsilon);
     dn_bn_fuse(&c, (int)normOps, "normOps", activationDesc);
     dn_bn_bind(&c, DN_X, xDesc, "xDesc", xData, "xData");

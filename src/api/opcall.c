@@ -36,11 +36,11 @@ void dn_opcall_operand(dn_opcall *c, dn_role role, const cudnnTensorDescriptor_t
         dn_bind(&c->p, &c->a, role, t, data);
 }
 
-void dn_opcall_factors(dn_opcall *c, dn_role out, const void *alpha, const void *beta)
+void dn_opcall_factors(dn_opcall *c, dn_role like, const void *alpha, const void *beta)
 {
     if (c->st != DN_SUCCESS)
         return;
-    dn_dtype type = (dn_dtype)c->p.t[out].type;
+    dn_dtype type = (dn_dtype)c->p.t[like].type;
     c->p.compute = (uint8_t)(type == DN_F64 ? DN_F64 : DN_F32);
     c->st = dn_scalar(alpha, type, "alpha", &c->a.alpha);
     if (c->st == DN_SUCCESS)

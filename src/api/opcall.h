@@ -22,8 +22,8 @@ void dn_opcall_tensor(dn_opcall *c, dn_role role, const cudnnTensorDescriptor_t 
 /* The same where the names do not follow that pattern. data_name NULL: the data may be missing. */
 void dn_opcall_operand(dn_opcall *c, dn_role role, const cudnnTensorDescriptor_t desc, const char *desc_name, const void *data,
                        const char *data_name);
-/* After the output's tensor: factors of its type. */
-void dn_opcall_factors(dn_opcall *c, dn_role out, const void *alpha, const void *beta);
+/* After that tensor, for most operations the output: factors of its type. */
+void dn_opcall_factors(dn_opcall *c, dn_role like, const void *alpha, const void *beta);
 /* Marks the problem where the output lies at the address of that input, and refuses it where their layouts differ. */
 void dn_opcall_overlay(dn_opcall *c, dn_role out, dn_role in);
 /* Checks the problem and runs it. */

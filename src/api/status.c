@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-cudnnStatus_t dn_answer(dn_status st)
+static cudnnStatus_t number_of(dn_status st)
 {
     static const cudnnStatus_t numbers[DN_STATUS_COUNT] = {
         [DN_SUCCESS] = CUDNN_STATUS_SUCCESS,
@@ -28,12 +28,17 @@ cudnnStatus_t dn_answer(dn_status st)
         [DN_INVALID_VALUE] = CUDNN_STATUS_BAD_PARAM,  /* as 9.14 answers */
 #endif
     };
+    return (unsigned)st < DN_STATUS_COUNT ? numbers[st] : CUDNN_STATUS_INTERNAL_ERROR;
+}
+
+cudnnStatus_t dn_answer(dn_status st)
+{
     if (st == DN_SUCCESS)
         return CUDNN_STATUS_SUCCESS;
     int level = st == DN_NOT_SUPPORTED ? DN_LOG_WARN : DN_LOG_ERROR;
     if (dn_log_on(level))
         dn_log_status(level, st, dn_error_text());
-    return (unsigned)st < DN_STATUS_COUNT ? numbers[st] : CUDNN_STATUS_INTERNAL_ERROR;
+    return number_of(st);
 }
 
 cudnnStatus_t dn_stub(const char *function)
@@ -152,8 +157,7 @@ static void call_back(int level, dn_status st, const char *text)
     cudnnDebug_t debug;
     memset(&debug, 0, sizeof debug);
     debug.cudnn_version = CUDNN_VERSION;
-    debug.cudnnStatus = st == DN_SUCCESS ? CUDNN_STATUS_SUCCESS : st == DN_NOT_SUPPORTED ? CUDNN_STATUS_NOT_SUPPORTED
-                                                                                         : CUDNN_STATUS_BAD_PARAM;
+    debug.cudnnStatus = number_of(st);
     dn_time_wall(&debug.time_sec, &debug.time_usec);
     debug.pid = dn_process_id();
     debug.tid = dn_thread_id();

@@ -65,12 +65,14 @@ dn_status dn_tensor_format(dn_tensor *t, int format)
         return dn_fail(DN_BAD_PARAM, "c is %lld; NCHW_VECT_C needs a multiple of %d", (long long)t->dims[1], t->vect);
     size_t bytes;
     bool fits = format == CUDNN_TENSOR_NHWC ? dn_tensor_pack_nhwc(t) : dn_tensor_pack(t);
-    return fits && span_bytes(t, &bytes) ? DN_SUCCESS : too_large();
+    return fits ? dn_tensor_bytes(t, &bytes) : too_large();
 }
 
 dn_status dn_tensor_bytes(const dn_tensor *t, size_t *bytes)
 {
-    return span_bytes(t, bytes) ? DN_SUCCESS : too_large();
+    if (!span_bytes(t, bytes))
+        return too_large();
+    return dn_tensor_countable(t) ? DN_SUCCESS : dn_fail(DN_BAD_PARAM, "the tensor has more than 2^52 elements");
 }
 
 static dn_status fill_strides(dn_tensor *t, const int *strides, const char *const *names)
@@ -167,6 +169,15 @@ cudnnStatus_t CUDNNWINAPI cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t t
     return finish(d, &t, (int)format, st);
 }
 
+/* A packed tensor of more than 2^31 elements can have a stride that the getters' int cannot hold. */
+static dn_status check_int_strides(const dn_tensor *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        if (t->strides[i] != (int)t->strides[i])
+            return dn_fail(DN_NOT_SUPPORTED, "stride %d is %lld, which an int cannot hold", i, (long long)t->strides[i]);
+    return DN_SUCCESS;
+}
+
 cudnnStatus_t CUDNNWINAPI cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t tensorDesc, cudnnDataType_t *dataType, int *n,
                                                      int *c, int *h, int *w, int *nStride, int *cStride, int *hStride, int *wStride)
 {
@@ -181,6 +192,8 @@ cudnnStatus_t CUDNNWINAPI cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor
             return dn_answer(DN_BAD_PARAM);
     if (d->set && d->t.rank != 4)
         return dn_answer(dn_fail(DN_BAD_PARAM, "tensorDesc has %d dimensions; cudnnGetTensorNdDescriptor reads it", d->t.rank));
+    if (check_int_strides(&d->t) != DN_SUCCESS)
+        return dn_answer(DN_NOT_SUPPORTED);
     *dataType = (cudnnDataType_t)d->t.type;
     for (int i = 0; i < 4; i++) {
         *dims[i] = (int)d->t.dims[i];
@@ -199,6 +212,8 @@ cudnnStatus_t CUDNNWINAPI cudnnGetTensorNdDescriptor(const cudnnTensorDescriptor
         return dn_answer(DN_BAD_PARAM);
     if (nbDimsRequested && (dn_want(dimA, "dimA") || dn_want(strideA, "strideA")))
         return dn_answer(DN_BAD_PARAM);
+    if (nbDimsRequested && check_int_strides(&d->t) != DN_SUCCESS)
+        return dn_answer(DN_NOT_SUPPORTED);
     *dataType = (cudnnDataType_t)d->t.type;
     *nbDims = d->t.rank;
     for (int i = 0; i < nbDimsRequested && i < d->t.rank; i++) {

@@ -70,7 +70,8 @@ static cudnnStatus_t run(dn_opcall *c, const cudnnTensorTransformDescriptor_t tr
     const dn_transform_desc *d = c->st == DN_SUCCESS ? transform_of(transDesc, "transDesc") : NULL;
     if (!d)
         return dn_answer(c->st == DN_SUCCESS ? DN_BAD_PARAM : c->st);
-    dn_opcall_factors(c, DN_Y, alpha, beta);
+    /* Doubles where either side is f64, be it the source: the vendor's 9.19, as measured, takes no float there. */
+    dn_opcall_factors(c, c->p.t[DN_X].type == DN_F64 ? DN_X : DN_Y, alpha, beta);
     if (c->st == DN_SUCCESS)
         c->st = param_of(d, c->p.t[DN_X].rank, &c->p.u.transform);
     if (c->a.ptr[DN_X] == c->a.ptr[DN_Y])

@@ -37,6 +37,11 @@ static void read_solver(const char *v) { config.solver = v; }
 static void read_log_file(const char *v) { config.log_file = v; }
 static void read_tune_file(const char *v) { config.tune_file = v; }
 
+static void read_cache_home(const char *v) { config.cache_home = v; }
+#if !defined(_WIN32)
+static void read_home(const char *v) { config.home = v; }
+#endif
+
 static void read_log(const char *v)
 {
     static const struct { const char *word; int level; } levels[] = {
@@ -107,6 +112,12 @@ static const struct { const char *name; void (*read)(const char *value); } table
     { "CUDNN_LOGWARN_DBG", read_vendor_warn },
     { "CUDNN_LOGERR_DBG", read_vendor_error },
     { "CUDNN_LOGDEST_DBG", read_vendor_dest },
+#if defined(_WIN32)
+    { "LOCALAPPDATA", read_cache_home },
+#else
+    { "XDG_CACHE_HOME", read_cache_home },
+    { "HOME", read_home },
+#endif
 };
 
 /* Values are copied, and kept for good: a program may change its environment later. */

@@ -20,6 +20,7 @@ typedef struct dn_config {
     int check;             /* ANYDNN_CHECK */
     bool tune_read, tune_write;
     const char *tune_file; /* ANYDNN_TUNE_FILE or NULL for the default */
+    const char *cache_home, *home;  /* XDG_CACHE_HOME (LOCALAPPDATA on Windows) and HOME or NULL: where the default is */
     int threads;           /* ANYDNN_THREADS, OMP_NUM_THREADS; 0 = the affinity mask */
     bool tf32_off;         /* NVIDIA_TF32_OVERRIDE=0 */
 } dn_config;

@@ -2,7 +2,7 @@
  * Copyright the anydnn authors
  *
  * Objects given to the user (descriptors, handles) come from per-type pools. Memory of a pool is never returned, so reading a
- * dead object is legal, and dn_pool_check can tell a live object from a dead one, one of another type, and a wild pointer,
+ * dead object is legal, and dn_pool_live can tell a live object from a dead one, one of another type, and a wild pointer,
  * without ever reading outside the pool. A freed slot is reused last, so a use after destroy is found for as long as can be. */
 #ifndef DN_CORE_POOL_H
 #define DN_CORE_POOL_H

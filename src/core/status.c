@@ -20,11 +20,6 @@ void dn_call_begin(const char *function)
         dn_log(DN_LOG_INFO, DN_TOPIC_API, "%s", function);
 }
 
-const char *dn_call_name(void)
-{
-    return call_name;
-}
-
 const char *dn_error_text(void)
 {
     return text;

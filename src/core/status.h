@@ -31,11 +31,10 @@ typedef enum dn_status {
 
 /* Name of the exported function that this thread is in; the prefix of every text set by dn_fail. */
 void dn_call_begin(const char *function);
-const char *dn_call_name(void);
 
 /* Sets this thread's last-error text to "function: text" and answers st, so a check is one line:
  *     if (pad < 0) return dn_fail(DN_BAD_PARAM, "pad_h is %d; it must be 0 or more", pad);
- * The text is cut at DN_ERROR_MAX - 1 bytes. Also goes to the log at error level (warning for NOT_SUPPORTED). */
+ * The text is cut at DN_ERROR_MAX - 1 bytes. It goes to the log where the API answers (dn_answer in api/status.c). */
 #define DN_ERROR_MAX 4096
 dn_status dn_fail(dn_status st, const char *fmt, ...) DN_PRINTF(2, 3);
 

@@ -157,16 +157,9 @@ static bool loaded;
 
 static bool default_path(char *out, size_t size)
 {
-#if defined(_WIN32)
-    const char *base = getenv("LOCALAPPDATA"), *below = "";
-#else
-    const char *base = getenv("XDG_CACHE_HOME"), *below = "";
-    if (!base || !*base) {
-        base = getenv("HOME");
-        below = "/.cache";
-    }
-#endif
-    return base && *base && snprintf(out, size, "%s%s/anydnn/tune.txt", base, below) < (int)size;
+    const dn_config *c = dn_config_get();
+    const char *base = c->cache_home ? c->cache_home : c->home, *below = c->cache_home ? "" : "/.cache";
+    return base && snprintf(out, size, "%s%s/anydnn/tune.txt", base, below) < (int)size;
 }
 
 static bool file_path(char *out, size_t size)

@@ -37,6 +37,8 @@ static const char *refuses(const dn_problem *p)
     for (int k = 1; k < count; k++)
         if (p->t[roles[k]].type != x->type || !dn_tensor_same_layout(&p->t[roles[k]], x))
             return "needs data tensors of one type and layout";
+    if (p->align[DN_W] && p->align[DN_W] < sizeof(float))
+        return "needs parameters aligned to the element size";
     if (w->type != DN_F32 || !dn_tensor_is_packed(w) || dn_tensor_count(w) != x->dims[1])
         return "needs packed parameters of type f32";
     if (bwd && (p->flags & DN_F_IN_PLACE))

@@ -52,12 +52,6 @@ const char *dn_cpu_md(dn_dnnl_md **out, const dn_tensor *t, dn_cpu_layout layout
     return st ? "oneDNN makes no memory descriptor of these tensors" : NULL;
 }
 
-const char *dn_cpu_md_any(dn_dnnl_md **out, const dn_tensor *t, dn_dtype type)
-{
-    int st = dn_dnnl_get()->i->md_make(out, t->rank, t->dims, dn_cpu_type(type), NULL);
-    return st ? "oneDNN makes no memory descriptor of these tensors" : NULL;
-}
-
 const char *dn_cpu_tensors(const dn_problem *p, const dn_role *roles, int count)
 {
     for (int k = 0; k < count; k++) {

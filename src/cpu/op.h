@@ -65,8 +65,6 @@ dn_cpu_layout dn_cpu_layout_of(const dn_problem *p, const dn_role *roles, int co
 int dn_cpu_type(dn_dtype t);
 /* A tensor's md. The strides of a dimension of size 1 say nothing, so packed tensors get those of the layout. */
 const char *dn_cpu_md(dn_dnnl_md **out, const dn_tensor *t, dn_cpu_layout layout);
-/* The same dims, another type, format left to oneDNN. */
-const char *dn_cpu_md_any(dn_dnnl_md **out, const dn_tensor *t, dn_dtype type);
 /* NULL, or why no row takes tensors of these roles: counts past 31 bits, misaligned pointers, vectors. */
 const char *dn_cpu_tensors(const dn_problem *p, const dn_role *roles, int count);
 

@@ -405,8 +405,15 @@ static bool take_layout(word w, dn_tensor *t)
 static dn_status parse_tensor(word whole, word w, dn_problem *p, int role)
 {
     dn_tensor *t = &p->t[role];
+    if (t->rank)
+        return refuse(whole, "this tensor was given already");
     if (!take_dims(&w, t) || !take_char(&w, ':'))
         return refuse(whole, "a tensor is dims:type:layout, as n1c8h4w4:f32:nchw");
+    for (int i = 0; role == DN_W && i < t->rank; i++)
+        if (t->dims[i] > INT32_MAX)
+            return refuse(whole, "a filter's dimension does not fit 32 bits");
+    if (!dn_tensor_countable(t))
+        return refuse(whole, "the tensor has more than 2^52 elements");
     word type = { w.s, 0 };
     while (w.len && *w.s != ':' && *w.s != '@') {
         w.s++;

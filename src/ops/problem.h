@@ -16,6 +16,7 @@
 
 #define DN_RANK_MAX 8
 #define DN_SPATIAL_MAX 6  /* DN_RANK_MAX less batch and channel */
+#define DN_COUNT_MAX ((int64_t)1 << 52)  /* elements of a tensor: the bytes of what rows make of so many still fit 64 bits */
 
 typedef enum dn_op {
     DN_OP_CONV,           /* cross-correlation or convolution and its three gradients */
@@ -204,6 +205,7 @@ bool dn_tensor_pack(dn_tensor *t);
 /* The same with the channel (dimension 1) innermost. */
 bool dn_tensor_pack_nhwc(dn_tensor *t);
 int64_t dn_tensor_count(const dn_tensor *t);  /* product of dims */
+bool dn_tensor_countable(const dn_tensor *t);  /* the product is at most DN_COUNT_MAX, which overlapping strides do not ensure */
 /* Lowest and highest offset in stored units that any element has; false on overflow of int64. */
 bool dn_tensor_span(const dn_tensor *t, int64_t *lo, int64_t *hi);
 bool dn_tensor_is_packed(const dn_tensor *t);       /* dimension order, strides of dims of size 1 ignored */

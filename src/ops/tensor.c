@@ -55,6 +55,15 @@ int64_t dn_tensor_count(const dn_tensor *t)
     return n;
 }
 
+bool dn_tensor_countable(const dn_tensor *t)
+{
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++)
+        if (!multiply(n, t->dims[i], &n) || n > DN_COUNT_MAX)
+            return false;
+    return true;
+}
+
 bool dn_tensor_span(const dn_tensor *t, int64_t *lo, int64_t *hi)
 {
     *lo = *hi = 0;

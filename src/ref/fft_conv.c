@@ -173,6 +173,13 @@ static int64_t chunk_doubles(const shape *s, const dn_problem *p)
     return (a_units(s->mc, s->lc) + b_units(p, s->jc, s->lc) + c_units(s->mc, s->jc)) * dn_fft_bins(s->n[0], s->n[1]) * DN_FFT_UNIT;
 }
 
+/* The same in bytes, where whole operands of a problem may pass 64 bits. */
+static double chunk_bytes(const shape *s, const dn_problem *p)
+{
+    double units = (double)a_units(s->mc, s->lc) + (double)b_units(p, s->jc, s->lc) + (double)c_units(s->mc, s->jc);
+    return units * (double)dn_fft_bins(s->n[0], s->n[1]) * DN_FFT_UNIT * sizeof(double);
+}
+
 /* Halves what costs least to have in parts, until all fits. Panels stay whole. */
 static void chunk_choose(shape *s, const dn_problem *p)
 {
@@ -187,7 +194,7 @@ static void chunk_choose(shape *s, const dn_problem *p)
         int64_t *size = p->dir == DN_DIR_BWD_FILTER ? filter[i].size : forward[i].size;
         int64_t least = p->dir == DN_DIR_BWD_FILTER ? filter[i].least : forward[i].least;
         int64_t step = least < DN_FFT_PANEL ? 1 : DN_FFT_PANEL;
-        while (*size > least && chunk_doubles(s, p) * 8 > BUDGET)
+        while (*size > least && chunk_bytes(s, p) > BUDGET)
             *size = max64(least, dn_round_up(*size / 2, step));
     }
 }

@@ -11,7 +11,7 @@
 typedef struct fold_job {
     const dn_problem *p;
     const dn_args *a;
-    int64_t chans;  /* of the unfolded side, before its padding is taken off or put on: C of the formulas */
+    int64_t factor; /* F of the formulas */
     int64_t rows;   /* of the destination */
 } fold_job;
 
@@ -53,10 +53,12 @@ static void fold_row(const fold_job *job, const int64_t *index, int64_t first, i
     const dn_transform_param *u = &job->p->u.transform;
     dn_tensor x = job->p->t[DN_X];
     int last = x.rank - 1;
-    int64_t phase = index[1] / job->chans, at = 0;
+    int64_t chan = index[1] - u->before[1], phase = chan / x.dims[1], at = 0;
     int64_t by = u->by[last - 2], start = phase % by - u->before[last];
+    if (chan < 0 || phase >= job->factor)
+        return;
     bool there = add_place(&x, 0, index[0] - u->before[0], &at);
-    there &= add_place(&x, 1, index[1] % job->chans - u->before[1], &at);
+    there &= add_place(&x, 1, chan % x.dims[1], &at);
     for (int d = last; d >= 2; d--) {
         if (d < last)
             there &= add_place(&x, d, index[d] * u->by[d - 2] + phase % u->by[d - 2] - u->before[d], &at);
@@ -83,7 +85,7 @@ static void unfold_row(const fold_job *job, const int64_t *index, int64_t first,
     const dn_transform_param *u = &job->p->u.transform;
     const dn_tensor *x = &job->p->t[DN_X];
     int last = x->rank - 1;
-    int64_t at = 0, phase = 0, by = u->by[last - 2];
+    int64_t at = 0, phase = 0, by = u->by[last - 2], chans = job->p->t[DN_Y].dims[1];
     int64_t chan = index[1] - u->before[1], start = first - u->before[last];  /* of the stretch, in the unfolded row */
     bool there = add_place(x, 0, index[0] - u->before[0], &at);
     for (int d = 2; d < last; d++) {
@@ -93,10 +95,10 @@ static void unfold_row(const fold_job *job, const int64_t *index, int64_t first,
         there &= add_place(x, d, i / f, &at);
         phase = phase * f + i % f;
     }
-    if (!there || chan < 0 || chan >= job->chans)
+    if (!there || chan < 0 || chan >= (x->dims[1] + job->factor - 1) / job->factor)
         return;
-    for (int64_t m = 0; m < by; m++) {
-        int64_t source = at, c = (phase * by + m) * job->chans + chan;
+    for (int64_t m = 0; m < by && phase * by + m <= x->dims[1] / chans; m++) {
+        int64_t source = at, c = (phase * by + m) * chans + chan;
         int64_t k0 = start <= m ? 0 : (start - m + by - 1) / by;  /* the first element of this phase in the stretch, but no earlier */
         if (add_place(x, 1, c, &source) && k0 * by + m - start < n)
             gather(job, source, k0, k0 * by + m - start, by, n, v);
@@ -133,13 +135,11 @@ static dn_status run(dn_handle *h, const dn_plan *plan, const dn_args *a)
     (void)h;
     const dn_problem *p = &plan->problem;
     const dn_tensor *y = &p->t[DN_Y];
-    int64_t factor = 1;
     fold_job job = { p, a, 1, 1 };
     for (int d = 0; d + 1 < y->rank; d++)
         job.rows *= y->dims[d];
     for (int j = 0; j + 2 < y->rank; j++)
-        factor *= p->u.transform.by[j];
-    job.chans = p->u.transform.fold == 0 ? y->dims[1] / factor : (p->t[DN_X].dims[1] + factor - 1) / factor;
+        job.factor *= p->u.transform.by[j];
     int64_t grain = DN_PIECE_GRAIN / y->dims[y->rank - 1];
     dn_parallel(job.rows, grain > 0 ? grain : 1, run_rows, &job);
     return DN_SUCCESS;

@@ -146,10 +146,15 @@ static void on_crash(int sig)
     siglongjmp(api_row_jump, 1);
 }
 
-void api_row_begin(const char *fn)
+void api_row_skipped(const char *fn)
 {
     if (!api_row_seen(fn) && seen_count < 512)
         seen[seen_count++] = fn;
+}
+
+void api_row_begin(const char *fn)
+{
+    api_row_skipped(fn);
     if (!api_ours)
         handler_before = signal(SIGSEGV, on_crash);
     if (api_ours && strcmp(fn, "cudnnGetProperty"))

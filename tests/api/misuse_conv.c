@@ -160,6 +160,9 @@ void misuse_conv_fwd(void **state)
         ROW(cudnnConvolutionForward, (h, one, (cudnnTensorDescriptor_t)(void *)o.conv, x, o.w, w, o.conv, 0, ws, room, zero, o.y,
             y), BAD, "xDesc", "tensor descriptor");
     }
+    /* what the vendor does then was not measured */
+    ROW_OURS(cudnnConvolutionForward, (h, one, o.x, x, o.w, w, o.conv, 0, ws, room, zero, o.y, x), BAD, "in place");
+    ROW_OURS(cudnnConvolutionForward, (h, one, o.x, x, o.w, w, o.conv, 0, ws, room, zero, o.y, w), BAD, "in place");
     for (volatile int algo = 0; algo < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; algo++) {
         size_t need = fwd_workspace(&o, algo);
         if (!need || !api_ours)  /* the vendor refuses with some algorithms and runs others */
@@ -197,6 +200,9 @@ void misuse_conv_bwd(void **state)
     ROW_V(cudnnConvolutionBackwardFilter, (h, one, o.x, x, o.y, y, o.conv, 7, ws, room, zero, o.w, w), BAD, NOSUP, NO_ALGO, "algo", "7");
     ROW(cudnnConvolutionBackwardFilter, (h, one, o.x, x, o.y, y, o.conv, 0, ws, room, zero, o.w_never, w), BAD, "dwDesc", "set");
     ROW(cudnnConvolutionBackwardFilter, (h, one, o.bias, x, o.y, y, o.conv, 0, ws, room, zero, o.w, w), BAD, "xDesc");
+    ROW_OURS(cudnnConvolutionBackwardData, (h, one, o.w, w, o.y, y, o.conv, 0, ws, room, zero, o.x, y), BAD, "in place");
+    ROW_OURS(cudnnConvolutionBackwardFilter, (h, one, o.x, x, o.y, y, o.conv, 0, ws, room, zero, o.w, y), BAD, "in place");
+    ROW_OURS(cudnnConvolutionBackwardBias, (h, one, o.y, y, zero, o.bias, y), BAD, "in place");
     ROW(cudnnConvolutionBackwardBias, (h, one, NULL, y, zero, o.bias, x), BAD, "dyDesc is NULL");
     ROW(cudnnConvolutionBackwardBias, (h, one, o.y, NULL, zero, o.bias, x), BAD, "dy is NULL");
     ROW(cudnnConvolutionBackwardBias, (h, one, o.y, y, zero, o.bias, NULL), BAD, "db is NULL");

@@ -12,14 +12,14 @@
 #include <string.h>
 
 typedef struct wish {
-    char *by, *name;   /* a dlopen: from which object ("-": the program) and what */
+    char *by, *name; /* a dlopen: from which object ("-": the program) and what */
 } wish;
 
 /* What differs, said once per tree. */
 static int differs(const loader_tree *t, const char *what, const char *expected, const char *got)
 {
-    printf("tree %d: %s: expected \"%s\", the loader has \"%s\"\n  LD_LIBRARY_PATH=%s\n  LD_PRELOAD=%s\n  cwd=%s secure=%d\n", t->number, what, expected, got,
-           t->library_path, t->preload, t->cwd, t->secure);
+    printf("tree %d: %s: expected \"%s\", the loader has \"%s\"\n  LD_LIBRARY_PATH=%s\n  LD_PRELOAD=%s\n  cwd=%s secure=%d\n", t->number,
+           what, expected, got, t->library_path, t->preload, t->cwd, t->secure);
     return 1;
 }
 
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         check_tree(argv[1], base, first + i, &n);
     loader_tree_end(base);
-    printf("%d trees: %d started, %d with missing libraries, %d stopped by bad files, %d secure; %d different\n", count, n.started, n.missing, n.stopped,
-           n.secure, n.different);
+    printf("%d trees: %d started, %d with missing libraries, %d stopped by bad files, %d secure; %d different\n", count, n.started,
+           n.missing, n.stopped, n.secure, n.different);
     return n.different || n.started < count / 10 ? 1 : 0;
 }

@@ -24,16 +24,55 @@
 
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
 
-static const char *const folders[] = { "/app", "/app/lib", "/app/lib/inner", "/opt/a", "/opt/a/lib/x86_64-linux-gnu", "/opt/b", "/opt/b/x86_64", "/data/lib",
-                                       "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib", "/lib64", "/usr/lib64" };
-static const char *const subfolders[] = { "glibc-hwcaps/x86-64-v2", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v4", "tls", "x86_64", "tls/x86_64",
-                                          "haswell", "avx512_1" };
+static const char *const folders[] = { "/app",
+                                       "/app/lib",
+                                       "/app/lib/inner",
+                                       "/opt/a",
+                                       "/opt/a/lib/x86_64-linux-gnu",
+                                       "/opt/b",
+                                       "/opt/b/x86_64",
+                                       "/data/lib",
+                                       "/lib/x86_64-linux-gnu",
+                                       "/usr/lib/x86_64-linux-gnu",
+                                       "/lib",
+                                       "/usr/lib",
+                                       "/lib64",
+                                       "/usr/lib64" };
+static const char *const subfolders[] = {
+    "glibc-hwcaps/x86-64-v2", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v4", "tls", "x86_64", "tls/x86_64", "haswell", "avx512_1"
+};
 static const char *const names[] = { "liba.so.1", "libb.so.2", "libc1.so", "libd.so.8", "libe.so.9", "libf.so.10", "libg.so.09" };
-static const char *const elements[] = { "/app/lib", "/opt/a", "/opt/b", "/data/lib", "$ORIGIN", "${ORIGIN}", "$ORIGIN/inner", "${ORIGIN}/../lib", "$ORIGIN/..",
-                                        "/opt/a/$LIB", "/opt/a/${LIB}/", "/opt/b/$PLATFORM", "/opt/b/${PLATFORM}", "", ".", "lib", "../opt/b", "/opt/b//",
-                                        "/app/lib/", "/not/there", "$ORIGINAL/x", "/opt/$NAME", "/link", "/opt/a/../b", "/" };
-enum { FOLDERS = sizeof folders / sizeof *folders, SUBFOLDERS = sizeof subfolders / sizeof *subfolders, NAMES = sizeof names / sizeof *names,
-       ELEMENTS = sizeof elements / sizeof *elements };
+static const char *const elements[] = { "/app/lib",
+                                        "/opt/a",
+                                        "/opt/b",
+                                        "/data/lib",
+                                        "$ORIGIN",
+                                        "${ORIGIN}",
+                                        "$ORIGIN/inner",
+                                        "${ORIGIN}/../lib",
+                                        "$ORIGIN/..",
+                                        "/opt/a/$LIB",
+                                        "/opt/a/${LIB}/",
+                                        "/opt/b/$PLATFORM",
+                                        "/opt/b/${PLATFORM}",
+                                        "",
+                                        ".",
+                                        "lib",
+                                        "../opt/b",
+                                        "/opt/b//",
+                                        "/app/lib/",
+                                        "/not/there",
+                                        "$ORIGINAL/x",
+                                        "/opt/$NAME",
+                                        "/link",
+                                        "/opt/a/../b",
+                                        "/" };
+enum {
+    FOLDERS = sizeof folders / sizeof *folders,
+    SUBFOLDERS = sizeof subfolders / sizeof *subfolders,
+    NAMES = sizeof names / sizeof *names,
+    ELEMENTS = sizeof elements / sizeof *elements
+};
 
 static bool is_root, has_proc;
 
@@ -84,7 +123,7 @@ static int enter(const char *root)
     if (!is_root && unshare(CLONE_NEWUSER) != 0)
         return -1;
     mounted = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
-        && mount("/proc", proc, NULL, MS_BIND | MS_REC, NULL) == 0;
+              && mount("/proc", proc, NULL, MS_BIND | MS_REC, NULL) == 0;
     free(proc);
     return chroot(root) != 0 || chdir("/") != 0 ? -1 : mounted;
 }
@@ -175,12 +214,18 @@ char *loader_tree_name(const loader_tree *t, unsigned *seed)
 
     (void)t;
     switch (loader_tree_random(seed, 20)) {
-    case 0: return text("%s/%s", folder, name);
-    case 1: return text("$ORIGIN/%s", name);
-    case 2: return text("${ORIGIN}/../lib/%s", name);
-    case 3: return text("./%s", name);
-    case 4: return text("/link/%s", name);
-    default: return strdup(name);
+    case 0:
+        return text("%s/%s", folder, name);
+    case 1:
+        return text("$ORIGIN/%s", name);
+    case 2:
+        return text("${ORIGIN}/../lib/%s", name);
+    case 3:
+        return text("./%s", name);
+    case 4:
+        return text("/link/%s", name);
+    default:
+        return strdup(name);
     }
 }
 
@@ -224,19 +269,49 @@ static bool make_odd_file(const loader_tree *t, const char *path, const char *na
     bool odd = true;
 
     switch (loader_tree_random(seed, t->bad_files ? 48 : 40)) {
-    case 0: e.bits = 32; odd = tiny_elf_write(path, &e) == 0; break;
-    case 1: e.machine = EM_AARCH64; odd = tiny_elf_write(path, &e) == 0; break;
-    case 2: odd = symlink(other, path) == 0; break;
-    case 3: odd = link(host, path) == 0; break;
-    case 4: odd = symlink(name, path) == 0; break; /* in a circle */
-    case 5: odd = symlink("nothing", path) == 0; break;
-    case 40: write_text(path, "<html><body>Not found. This page is long enough to fill an ELF header, and more.</body></html>\n"); break;
-    case 41: write_text(path, "short"); break;
-    case 42: mkdir(path, 0755); break;
-    case 43: e.type = ET_REL; odd = tiny_elf_write(path, &e) == 0; break;
-    case 44: e.type = ET_EXEC; odd = tiny_elf_write(path, &e) == 0; break;
-    case 45: e.flags_1 = 0x08000000; odd = tiny_elf_write(path, &e) == 0; break; /* marked as a program */
-    default: odd = false;
+    case 0:
+        e.bits = 32;
+        odd = tiny_elf_write(path, &e) == 0;
+        break;
+    case 1:
+        e.machine = EM_AARCH64;
+        odd = tiny_elf_write(path, &e) == 0;
+        break;
+    case 2:
+        odd = symlink(other, path) == 0;
+        break;
+    case 3:
+        odd = link(host, path) == 0;
+        break;
+    case 4:
+        odd = symlink(name, path) == 0;
+        break; /* in a circle */
+    case 5:
+        odd = symlink("nothing", path) == 0;
+        break;
+    case 40:
+        write_text(path, "<html><body>Not found. This page is long enough to fill an ELF header, and more.</body></html>\n");
+        break;
+    case 41:
+        write_text(path, "short");
+        break;
+    case 42:
+        mkdir(path, 0755);
+        break;
+    case 43:
+        e.type = ET_REL;
+        odd = tiny_elf_write(path, &e) == 0;
+        break;
+    case 44:
+        e.type = ET_EXEC;
+        odd = tiny_elf_write(path, &e) == 0;
+        break;
+    case 45:
+        e.flags_1 = 0x08000000;
+        odd = tiny_elf_write(path, &e) == 0;
+        break; /* marked as a program */
+    default:
+        odd = false;
     }
     free(other);
     free(host);
@@ -247,7 +322,12 @@ static void make_library(const loader_tree *t, const char *folder, const char *n
 {
     char *path = text("%s%s/%s", t->root, folder, name);
     tiny_elf e;
+    struct stat st;
 
+    if (lstat(path, &st) == 0) { /* /opt/b/x86_64 is a folder and a subfolder */
+        free(path);
+        return;
+    }
     if (!make_odd_file(t, path, name, seed)) {
         random_spec(t, seed, &e, chance(seed, 60) ? 0 : 1 + loader_tree_random(seed, 2));
         if (!chance(seed, 10))

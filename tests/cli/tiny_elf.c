@@ -15,7 +15,8 @@
 enum { STRINGS_MAX = 8192, DYNAMIC_MAX = 64, LIBRARY_MAX = 65536 };
 
 /* sub $8,%rsp; mov %rdi,%rax; mov %rsi,%rdi; mov $1,%esi; call *%rax; add $8,%rsp; ret */
-static const unsigned char code[] = { 0x48, 0x83, 0xec, 8, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xbe, 1, 0, 0, 0, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8, 0xc3 };
+static const unsigned char code[] = { 0x48, 0x83, 0xec, 8, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xbe,
+                                      1,    0,    0,    0, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8,    0xc3 };
 
 typedef struct builder {
     char strings[STRINGS_MAX];
@@ -73,8 +74,12 @@ static int save(const char *path, const void *data, size_t size, unsigned mode)
 static int save_header_32(const char *path, const tiny_elf *e)
 {
     unsigned char data[256] = { 0 };
-    Elf32_Ehdr h = { .e_type = ET_DYN, .e_machine = (Elf32_Half)(e->machine ? e->machine : EM_386), .e_version = 1, .e_ehsize = sizeof h,
-                     .e_phentsize = sizeof(Elf32_Phdr), .e_shentsize = sizeof(Elf32_Shdr) };
+    Elf32_Ehdr h = { .e_type = ET_DYN,
+                     .e_machine = (Elf32_Half)(e->machine ? e->machine : EM_386),
+                     .e_version = 1,
+                     .e_ehsize = sizeof h,
+                     .e_phentsize = sizeof(Elf32_Phdr),
+                     .e_shentsize = sizeof(Elf32_Shdr) };
 
     memcpy(h.e_ident, "\177ELF\1\1\1", 7);
     memcpy(data, &h, sizeof h);
@@ -91,7 +96,10 @@ static size_t put_function(unsigned char *data, builder *b, const char *name)
 {
     size_t at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr), hash, symbols;
     const uint32_t table[] = { 1, 2, 1, 0, 0 }; /* one bucket, two symbols: bucket -> 1, chain ends */
-    Elf64_Sym s = { .st_name = (Elf64_Word)add_string(b, name), .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = at,
+    Elf64_Sym s = { .st_name = (Elf64_Word)add_string(b, name),
+                    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                    .st_shndx = 1,
+                    .st_value = at,
                     .st_size = sizeof code };
 
     memcpy(data + at, code, sizeof code);
@@ -109,8 +117,14 @@ int tiny_elf_write(const char *path, const tiny_elf *e)
 {
     unsigned char *data = calloc(1, LIBRARY_MAX + e->padding);
     builder *b = calloc(1, sizeof *b);
-    Elf64_Ehdr h = { .e_type = (Elf64_Half)(e->type ? e->type : ET_DYN), .e_machine = (Elf64_Half)(e->machine ? e->machine : EM_X86_64), .e_version = 1,
-                     .e_phoff = sizeof h, .e_ehsize = sizeof h, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3, .e_shentsize = sizeof(Elf64_Shdr) };
+    Elf64_Ehdr h = { .e_type = (Elf64_Half)(e->type ? e->type : ET_DYN),
+                     .e_machine = (Elf64_Half)(e->machine ? e->machine : EM_X86_64),
+                     .e_version = 1,
+                     .e_phoff = sizeof h,
+                     .e_ehsize = sizeof h,
+                     .e_phentsize = sizeof(Elf64_Phdr),
+                     .e_phnum = 3,
+                     .e_shentsize = sizeof(Elf64_Shdr) };
     size_t at, size, strings;
     int result;
 
@@ -139,8 +153,14 @@ int tiny_elf_write(const char *path, const tiny_elf *e)
     size = at + b->count * sizeof *b->dynamic + e->padding;
     Elf64_Phdr ph[3] = {
         { .p_type = PT_LOAD, .p_flags = PF_R | PF_W | PF_X, .p_filesz = size, .p_memsz = size, .p_align = 0x1000 },
-        { .p_type = PT_DYNAMIC, .p_flags = PF_R | PF_W, .p_offset = at, .p_vaddr = at, .p_paddr = at, .p_filesz = b->count * sizeof *b->dynamic,
-          .p_memsz = b->count * sizeof *b->dynamic, .p_align = 8 },
+        { .p_type = PT_DYNAMIC,
+          .p_flags = PF_R | PF_W,
+          .p_offset = at,
+          .p_vaddr = at,
+          .p_paddr = at,
+          .p_filesz = b->count * sizeof *b->dynamic,
+          .p_memsz = b->count * sizeof *b->dynamic,
+          .p_align = 8 },
         { .p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W, .p_align = 16 },
     };
     memcpy(data + sizeof h, ph, sizeof ph);
@@ -156,7 +176,8 @@ static unsigned char *read_file(const char *path, size_t *size, size_t room)
     unsigned char *data = NULL;
     long n;
 
-    if (f && fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) > 0 && fseek(f, 0, SEEK_SET) == 0 && (data = calloc(1, (size_t)n + room)) != NULL) {
+    if (f && fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) > 0 && fseek(f, 0, SEEK_SET) == 0
+        && (data = calloc(1, (size_t)n + room)) != NULL) {
         *size = (size_t)n;
         if (fread(data, 1, *size, f) != *size) {
             free(data);
@@ -216,13 +237,15 @@ int tiny_elf_program(const char *template_path, const char *path, const tiny_elf
         note = ph[i].p_type == PT_NOTE ? i : note;
         dyn = ph[i].p_type == PT_DYNAMIC ? i : dyn;
     }
-    uint64_t old_strings = old_value(data, &ph[dyn], DT_STRTAB), old_size = old_value(data, &ph[dyn], DT_STRSZ); /* address = offset there */
+    uint64_t old_strings = old_value(data, &ph[dyn], DT_STRTAB),
+             old_size = old_value(data, &ph[dyn], DT_STRSZ); /* address = offset there */
     size_t offset = (size + 4095) & ~(size_t)4095, address = (end + 4095) & ~(size_t)4095, total;
 
     add_spec(b, e);
     keep_entries(b, data, &ph[dyn], old_strings, e->flags_1 != 0);
     for (size_t i = 0; i < b->count; i++)
-        if (b->dynamic[i].d_tag == DT_NEEDED || b->dynamic[i].d_tag == DT_RPATH || b->dynamic[i].d_tag == DT_RUNPATH || b->dynamic[i].d_tag == DT_SONAME)
+        if (b->dynamic[i].d_tag == DT_NEEDED || b->dynamic[i].d_tag == DT_RPATH || b->dynamic[i].d_tag == DT_RUNPATH
+            || b->dynamic[i].d_tag == DT_SONAME)
             b->dynamic[i].d_un.d_val += old_size;
     add_entry(b, DT_STRTAB, address);
     add_entry(b, DT_STRSZ, old_size + b->length);
@@ -235,8 +258,14 @@ int tiny_elf_program(const char *template_path, const char *path, const tiny_elf
     ph[dyn].p_vaddr = ph[dyn].p_paddr = address + total;
     ph[dyn].p_filesz = ph[dyn].p_memsz = b->count * sizeof *b->dynamic;
     total += b->count * sizeof *b->dynamic;
-    ph[note] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = offset, .p_vaddr = address, .p_paddr = address, .p_filesz = total,
-                             .p_memsz = total, .p_align = 4096 };
+    ph[note] = (Elf64_Phdr){ .p_type = PT_LOAD,
+                             .p_flags = PF_R | PF_W,
+                             .p_offset = offset,
+                             .p_vaddr = address,
+                             .p_paddr = address,
+                             .p_filesz = total,
+                             .p_memsz = total,
+                             .p_align = 4096 };
     memcpy(data + h.e_phoff, ph, h.e_phnum * sizeof *ph);
     h.e_shoff = 0;
     h.e_shnum = h.e_shstrndx = 0;

@@ -44,8 +44,17 @@ tar -tJf "$archive" | LC_ALL=C sort -c || die "entries are not sorted"
 
 tar -xJf "$archive"
 cd "$name"
-[ "$(ls)" = "$(printf 'LICENSE\ninclude\nlib\n')" ] || [ "$(ls)" = "$(printf 'LICENSE\nNOTICE\ninclude\nlib\n')" ] ||
-    die "the top folder holds $(ls)"
+case $(ls | tr '\n' ' ') in
+'LICENSE include lib ' | 'LICENSE NOTICE include lib ' | 'LICENSE bin include lib share ' | 'LICENSE NOTICE bin include lib share ') ;;
+*) die "the top folder holds $(ls)" ;;
+esac
+if [ -x "$build/bin/anydnn" ]; then
+    [ "$(bin/anydnn --version)" = "$("$build/bin/anydnn" --version)" ] || die "bin/anydnn does not run"
+    for file in man/man1/anydnn.1 man/man1/anydnn-check.1 bash-completion/completions/anydnn zsh/site-functions/_anydnn \
+        fish/vendor_completions.d/anydnn.fish; do
+        [ -s "share/$file" ] || die "share/$file is missing"
+    done
+fi
 grep -q 'Apache License' LICENSE
 case $abi in
 8) full=8.9.7 subs="ops_infer ops_train cnn_infer cnn_train adv_infer adv_train" ;;

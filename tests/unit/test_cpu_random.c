@@ -5,7 +5,8 @@
  * within the bounds of docs/numerics.md, keep to its buffers and leave its inputs alone. A row that never ran fails the test. */
 #include "cpu_diff.h"
 
-static uint32_t seed;
+static uint32_t seed, first_seed = 20240229;
+static int scale = 1;  /* how many times the usual number of problems */
 
 static int pick(int lo, int hi)
 {
@@ -107,7 +108,7 @@ static double conv_length(const dn_problem *p)
 
 static void random_conv(dn_dir dir, int problems)
 {
-    for (int made = 0; made < problems;) {
+    for (int made = 0; made < scale * problems;) {
         dn_problem p;
         dn_args a;
         dn_problem_init(&p, DN_OP_CONV, dir);
@@ -150,7 +151,7 @@ static void conv_bias_act(void **state)
 {
     (void)state;
     NEED_ONEDNN();
-    for (int made = 0; made < 90;) {
+    for (int made = 0; made < scale * 90;) {
         static const double scales[] = { 1, 1, 1, 0, -0.5 };
         dn_problem p;
         dn_args a = { .alpha = chance(80) ? 1 : 0.5, .alpha2 = scales[pick(0, 4)] };
@@ -209,7 +210,7 @@ static bool pool_shapes(dn_problem *p, dn_dtype type)
 
 static void random_pool(dn_dir dir)
 {
-    for (int made = 0; made < 70;) {
+    for (int made = 0; made < scale * 70;) {
         dn_problem p;
         dn_args a;
         dn_problem_init(&p, DN_OP_POOL, dir);
@@ -268,7 +269,7 @@ static void act(void **state)
 {
     (void)state;
     NEED_ONEDNN();
-    for (int made = 0; made < 80; made++) {
+    for (int made = 0; made < scale * 80; made++) {
         dn_problem p;
         dn_args a;
         int64_t dims[5];
@@ -305,7 +306,7 @@ static void softmax(void **state)
 {
     (void)state;
     NEED_ONEDNN();
-    for (int made = 0; made < 80; made++) {
+    for (int made = 0; made < scale * 80; made++) {
         dn_problem p;
         dn_args a;
         int64_t dims[5];
@@ -347,7 +348,7 @@ static void bn_parameters(operands *o, int64_t c, bool bwd, bool saved)
 
 static void random_bn(dn_dir dir)
 {
-    for (int made = 0; made < 40; made++) {
+    for (int made = 0; made < scale * 40; made++) {
         dn_problem p;
         dn_args a;
         int64_t dims[5];
@@ -389,7 +390,7 @@ static void transform(void **state)
 {
     (void)state;
     NEED_ONEDNN();
-    for (int made = 0; made < 60; made++) {
+    for (int made = 0; made < scale * 60; made++) {
         dn_problem p;
         dn_args a;
         int64_t dims[5];
@@ -409,12 +410,17 @@ static void transform(void **state)
 static int start(void **state)
 {
     (void)state;
-    seed = 20240229;
+    seed = first_seed;
     return 0;
 }
 
-int main(void)
+/* unit_cpu_random [SCALE [SEED]]: SCALE times as many problems, another sequence. 1 is about 730 problems; make check runs 3. */
+int main(int argc, char **argv)
 {
+    scale = argc > 1 ? atoi(argv[1]) : 1;
+    first_seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : first_seed;
+    if (scale < 1)
+        return 2;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(conv_fwd, start),      cmocka_unit_test_setup(conv_bwd_data, start),
         cmocka_unit_test_setup(conv_bwd_filter, start), cmocka_unit_test_setup(conv_bias_act, start),

@@ -82,6 +82,7 @@ static void bad_lines_name_the_word(void **state)
         { "conv fwd x=n1c4h4w4:f32 w=k4c3r1s1:f32 y=n1c4h4w4:f32", "channel" },
         { "act fwd x=n1c4h4w4:f32 y=n1c4h4w4:f32 coef=1z", "wants a number" },
         { "act fwd x=n1c4h4w4:f32 y=n1c4h4w4:f32 nonsense", "key=value" },
+        { "act fwd x=n1c4h4w4:f32 y=n1c4d4h4w4:f32 y=n1c4h4w4:f32", "given already" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dn_problem p;

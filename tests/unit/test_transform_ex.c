@@ -36,10 +36,11 @@ static int64_t number(const int *dims, int rank, const int64_t *index)
     return at;
 }
 
-/* Number in x of what element i of y comes from, -1 where it is padding. Folded channel m * chans + c is place m of channel c. */
+/* Number in x of what element i of y comes from, -1 where it is padding. Folded channel m * C + c is place m of channel c, C of the
+ * side that is not folded. */
 static int64_t source(const how *h, const tens *x, const tens *y, cudnnFoldingDirection_t dir, int64_t i)
 {
-    int64_t index[TENS_RANK], from[TENS_RANK], f = 1, m = 0, chans;
+    int64_t index[TENS_RANK], from[TENS_RANK], f = 1, m = 0;
     for (int d = h->rank - 1; d >= 0; d--) {
         index[d] = i % y->dims[d];
         i /= y->dims[d];
@@ -48,9 +49,11 @@ static int64_t source(const how *h, const tens *x, const tens *y, cudnnFoldingDi
         f *= h->by[j];
     from[0] = index[0] - h->before[0];
     if (dir == FOLD) {
-        chans = x->dims[1] + h->before[1] + h->after[1];
-        m = index[1] / chans;
-        from[1] = index[1] % chans - h->before[1];
+        index[1] -= h->before[1];
+        if (index[1] < 0 || index[1] >= f * x->dims[1])
+            return -1;
+        m = index[1] / x->dims[1];
+        from[1] = index[1] % x->dims[1];
         for (int d = h->rank - 1; d >= 2; d--) {
             from[d] = index[d] * h->by[d - 2] + m % h->by[d - 2] - h->before[d];
             m /= h->by[d - 2];
@@ -66,10 +69,9 @@ static int64_t source(const how *h, const tens *x, const tens *y, cudnnFoldingDi
         from[d] = index[d] / h->by[d - 2];
         m = m * h->by[d - 2] + index[d] % h->by[d - 2];
     }
-    chans = (x->dims[1] + f - 1) / f;
-    if (index[1] >= chans)
+    if (index[1] >= (x->dims[1] + f - 1) / f)
         return -1;
-    from[1] = m * chans + index[1];
+    from[1] = m * y->dims[1] + index[1];
     return number(x->dims, h->rank, from);
 }
 
@@ -93,7 +95,7 @@ static void check(const how *h, cudnnFoldingDirection_t dir, dn_dtype in, dn_dty
         tens_integers(&y, 50, 2);
     for (int64_t i = 0; i < y.count; i++)
         old[i] = beta != 0 ? tens_get(&y, i) : 0;
-    scalar a = scalar_of(out, 2), b = scalar_of(out, beta);
+    scalar a = scalar_of(in == DN_F64 ? in : out, 2), b = scalar_of(in == DN_F64 ? in : out, beta);
     OK(cudnnTransformTensorEx(handle, d, &a, x.desc, x.data, &b, y.desc, y.data));
     for (int64_t i = 0; i < y.count; i++) {
         int64_t from = source(h, &x, &y, dir, i);
