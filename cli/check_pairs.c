@@ -19,9 +19,12 @@ static const check_file *main_file(const check_copy *copy)
     return NULL;
 }
 
+/* One build in two files, as far as size and build id tell. */
 static bool same_bytes(const check_file *a, const check_file *b)
 {
-    return a && b && (a->name->look.device != b->name->look.device || a->name->look.inode != b->name->look.inode) && a->file->size == b->file->size && a->file->build_id_size == b->file->build_id_size &&
+    if (!a || !b || (a->name->look.device == b->name->look.device && a->name->look.inode == b->name->look.inode))
+        return false;
+    return a->file->size == b->file->size && a->file->build_id_size == b->file->build_id_size &&
            (a->file->build_id_size == 0 || memcmp(a->file->build_id, b->file->build_id, a->file->build_id_size) == 0);
 }
 

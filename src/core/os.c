@@ -8,6 +8,7 @@
 #include "core/os.h"
 
 #include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 #include <windows.h>
 #else
 #include <dlfcn.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -25,8 +27,58 @@
 #endif
 #endif
 
+/* --- locks and fork --- */
+
+#if !defined(_WIN32)
+static _Atomic(dn_lock *) known_locks;
+static dn_lock *held_locks;  /* what the fork under way holds; only its own thread looks at it, since it holds them all */
+
+/* All or none, again and again: threads nest these locks in orders that this place does not know. */
+static void take_all(void)
+{
+    for (;;) {
+        dn_lock *first = atomic_load(&known_locks), *l = first;
+        while (l && pthread_mutex_trylock(&l->m) == 0)
+            l = l->next;
+        if (!l && first == atomic_load(&known_locks)) {
+            held_locks = first;
+            return;
+        }
+        for (dn_lock *held = first; held != l; held = held->next)
+            pthread_mutex_unlock(&held->m);
+        sched_yield();
+    }
+}
+
+static void give_all(void)
+{
+    for (dn_lock *l = held_locks; l; l = l->next)
+        pthread_mutex_unlock(&l->m);
+}
+
+static void register_fork(void)
+{
+    pthread_atfork(take_all, give_all, give_all);
+}
+
+static void make_known(dn_lock *l)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (atomic_exchange(&l->known, 1))
+        return;
+    pthread_once(&once, register_fork);
+    l->next = atomic_load(&known_locks);
+    while (!atomic_compare_exchange_weak(&known_locks, &l->next, l))
+        ;
+}
+#endif
+
 void dn_lock_take(dn_lock *l)
 {
+#if !defined(_WIN32)
+    if (!atomic_load_explicit(&l->known, memory_order_relaxed))
+        make_known(l);
+#endif
     pthread_mutex_lock(&l->m);
 }
 

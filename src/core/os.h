@@ -11,8 +11,14 @@
 #include <stdint.h>
 #include <pthread.h>
 
-typedef struct dn_lock { pthread_mutex_t m; } dn_lock;
-#define DN_LOCK_INIT { PTHREAD_MUTEX_INITIALIZER }
+/* For static objects only: a lock is known for good once it was taken, so that fork can hold all of them while it copies the
+ * process, and the child finds each free with what it guards whole. */
+typedef struct dn_lock {
+    pthread_mutex_t m;
+    _Atomic int known;
+    struct dn_lock *next;
+} dn_lock;
+#define DN_LOCK_INIT { .m = PTHREAD_MUTEX_INITIALIZER }
 void dn_lock_take(dn_lock *l);
 void dn_lock_give(dn_lock *l);
 

@@ -8,6 +8,7 @@
 #include "ops/problem.h"
 
 #include <ctype.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,8 +266,13 @@ static void print_field(out *o, const dn_problem *p, const field *f)
     } else if (f->kind == REAL) {
         double v;
         memcpy(&v, field_at(p, f->offset), sizeof v);
+        char text[40];
+        snprintf(text, sizeof text, "%.17g", v);
+        for (char *c = text; *c; c++)
+            if (*c == *localeconv()->decimal_point)
+                *c = '.';
         if (v != f->standard)
-            put(o, " %s=%.17g", f->key, v);
+            put(o, " %s=%s", f->key, text);
     } else {
         int32_t v = int_at(p, f->offset);
         if (v == (int32_t)f->standard)
@@ -466,6 +472,9 @@ static dn_status parse_field(word whole, word w, dn_problem *p, const field *f)
             return refuse(whole, "wants a number");
         memcpy(text, w.s, w.len);
         text[w.len] = 0;
+        for (char *c = text; *c; c++)
+            if (*c == '.')
+                *c = *localeconv()->decimal_point;  /* strtod follows the program's locale; the line does not */
         double d = strtod(text, &end);
         memcpy(at, &d, sizeof d);
         return *end ? refuse(whole, "wants a number") : DN_SUCCESS;

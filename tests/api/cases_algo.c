@@ -353,3 +353,139 @@ void L19_conv_bias_activation(void **state)
         check_bias_act(CUDNN_ACTIVATION_CLIPPED_RELU, algo, api_ours ? clipped : NULL);
     }
 }
+
+/* --- int8x4: y = relu(conv(x, w) + z + bias), 3 x 3, pad 1, four channels to a vector --- */
+typedef struct fused {
+    int n, c, h, w, k;
+    cudnnTensorDescriptor_t x_desc, y_desc, bias_desc;
+    cudnnFilterDescriptor_t w_desc;
+    cudnnConvolutionDescriptor_t conv;
+    cudnnActivationDescriptor_t act;
+    int8_t *x, *z, *y, *filter;
+    float *bias;
+} fused;
+
+/* Small integers, so that every sum is exact and none saturates: at most 9 c + 3 + 2. */
+static void fill_int8(int8_t *p, int count, int range, unsigned seed)
+{
+    for (int i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        p[i] = (int8_t)((int)((seed >> 16) % (unsigned)(2 * range + 1)) - range);
+    }
+}
+
+static fused fused_new(int n, int c, int h, int w, int k)
+{
+    fused f = {.n = n, .c = c, .h = h, .w = w, .k = k};
+    CALL(cudnnCreateTensorDescriptor, (&f.x_desc));
+    CALL(cudnnCreateTensorDescriptor, (&f.y_desc));
+    CALL(cudnnCreateTensorDescriptor, (&f.bias_desc));
+    CALL(cudnnCreateFilterDescriptor, (&f.w_desc));
+    CALL(cudnnCreateConvolutionDescriptor, (&f.conv));
+    CALL(cudnnCreateActivationDescriptor, (&f.act));
+    CALL(cudnnSetTensor4dDescriptor, (f.x_desc, CUDNN_TENSOR_NCHW_VECT_C, CUDNN_DATA_INT8x4, n, c, h, w));
+    CALL(cudnnSetTensor4dDescriptor, (f.y_desc, CUDNN_TENSOR_NCHW_VECT_C, CUDNN_DATA_INT8x4, n, k, h, w));
+    CALL(cudnnSetTensor4dDescriptor, (f.bias_desc, CUDNN_TENSOR_NCHW, F32, 1, k, 1, 1));
+    CALL(cudnnSetFilter4dDescriptor, (f.w_desc, CUDNN_DATA_INT8x4, CUDNN_TENSOR_NCHW_VECT_C, k, c, 3, 3));
+    CALL(cudnnSetConvolution2dDescriptor, (f.conv, 1, 1, 1, 1, 1, 1, CROSS, CUDNN_DATA_INT32));
+    CALL(cudnnSetActivationDescriptor, (f.act, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN, 0));
+    f.x = api_alloc((size_t)(n * c * h * w));
+    f.z = api_alloc((size_t)(n * k * h * w));
+    f.y = api_alloc((size_t)(n * k * h * w));
+    f.filter = api_alloc((size_t)(k * c * 9));
+    f.bias = api_alloc((size_t)k * sizeof *f.bias);
+    fill_int8(f.x, n * c * h * w, 1, 1);
+    fill_int8(f.z, n * k * h * w, 3, 2);
+    fill_int8(f.filter, k * c * 9, 1, 3);
+    for (int i = 0; i < k; i++)
+        f.bias[i] = (float)(i % 5 - 2);
+    return f;
+}
+
+static void fused_free(fused *f)
+{
+    CALL(cudnnDestroyTensorDescriptor, (f->x_desc));
+    CALL(cudnnDestroyTensorDescriptor, (f->y_desc));
+    CALL(cudnnDestroyTensorDescriptor, (f->bias_desc));
+    CALL(cudnnDestroyFilterDescriptor, (f->w_desc));
+    CALL(cudnnDestroyConvolutionDescriptor, (f->conv));
+    CALL(cudnnDestroyActivationDescriptor, (f->act));
+}
+
+/* Where channel ch of pixel (row, col) of image i lies: [i, ch / 4, row, col, ch % 4]. */
+static int vect4_at(int c, int h, int w, int i, int ch, int row, int col)
+{
+    return (((i * (c / 4) + ch / 4) * h + row) * w + col) * 4 + ch % 4;
+}
+
+static int fused_truth(const fused *f, int i, int k, int row, int col)
+{
+    int sum = f->z[vect4_at(f->k, f->h, f->w, i, k, row, col)] + (int)f->bias[k];
+    for (int ch = 0; ch < f->c; ch++)
+        for (int t = 0; t < 9; t++) {
+            int y = row + t / 3 - 1, x = col + t % 3 - 1;
+            if (y >= 0 && y < f->h && x >= 0 && x < f->w)
+                sum += f->x[vect4_at(f->c, f->h, f->w, i, ch, y, x)] * f->filter[vect4_at(f->c, 3, 3, k, ch, t / 3, t % 3)];
+        }
+    return sum > 0 ? sum : 0;
+}
+
+/* Runs it and compares every byte with the truth; NOT_SUPPORTED passes through. */
+static cudnnStatus_t fused_run(const fused *f, const char *when)
+{
+    const float one = 1;
+    const int algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+    size_t need = 0;
+    cudnnStatus_t st = api.cudnnGetConvolutionForwardWorkspaceSize(api_handle(), f->x_desc, f->w_desc, f->conv, f->y_desc, algo, &need);
+    if (api_class(st) == NOSUP)
+        return st;
+    api_must(__FILE__, __LINE__, "workspace", st);
+    memset(f->y, 0x55, (size_t)(f->n * f->k * f->h * f->w));
+    st = api.cudnnConvolutionBiasActivationForward(api_handle(), &one, f->x_desc, f->x, f->w_desc, f->filter, f->conv, algo,
+        need ? api_alloc_end(need, 16) : NULL, need, &one, f->y_desc, f->z, f->bias_desc, f->bias, f->act, f->y_desc, f->y);
+    if (api_class(st) == NOSUP)
+        return st;
+    api_must(__FILE__, __LINE__, when, st);
+    api_sync();
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->k; k++)
+            for (int p = 0; p < f->h * f->w; p++) {
+                int got = f->y[vect4_at(f->k, f->h, f->w, i, k, p / f->w, p % f->w)];
+                int want = fused_truth(f, i, k, p / f->w, p % f->w);
+                if (got != want)
+                    fail_msg("%s: image %d channel %d pixel %d is %d, not %d", when, i, k, p, got, want);
+            }
+    return OK;
+}
+
+/* tensorflow/tensorflow #50570: right when it first ran, wrong when what was kept of it ran later. */
+void L18_int8x4_fused_runs_again(void **state)
+{
+    (void)state;
+    fused f = fused_new(2, 8, 5, 6, 12), other = fused_new(1, 4, 7, 3, 8);
+    bool there = fused_run(&f, "first run") == OK;
+    if (there) {
+        const size_t bytes = (size_t)(f.n * f.k * f.h * f.w);
+        int8_t *first = api_alloc(bytes);
+        memcpy(first, f.y, bytes);
+        fused_run(&f, "second run");
+        fused_run(&other, "another shape");
+        check_bias_act(CUDNN_ACTIVATION_RELU, 1, relu);
+        fused_run(&f, "after other calls");
+        fused same_shape[8];  /* alive together: none may take the place of f's, nor leave it something */
+        for (int i = 0; i < 8; i++)
+            same_shape[i] = fused_new(2, 8, 5, 6, i % 2 ? 12 : 16);
+        fill_int8(same_shape[1].filter, 12 * 8 * 9, 1, 77);
+        fused_run(&same_shape[1], "equal descriptors, another filter");
+        for (int i = 0; i < 8; i++)
+            fused_free(&same_shape[i]);
+        fused_run(&f, "after other descriptors");
+        assert_memory_equal(f.y, first, bytes);
+        fill_int8(f.x, f.n * f.c * f.h * f.w, 1, 99);
+        fused_run(&f, "other data");
+    }
+    fused_free(&f);
+    fused_free(&other);
+    if (!there)
+        skip();
+}

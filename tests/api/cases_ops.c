@@ -143,6 +143,35 @@ void L26_bn_training_one_value(void **state)
     check_bn_training(CUDNN_BATCHNORM_PER_ACTIVATION, (const int[]){4, 3, 2, 2}, 1.0);
 }
 
+/* sonots/cumo #339: RUNTIME_FP_OVERFLOW after ordinary input. Nothing overflows in check_bn_training, nor in the gradients. */
+void L27_bn_persistent_raises_nothing(void **state)
+{
+    (void)state;
+    const float one = 1, zero = 0;
+    const int dim[] = {16, 8, 7, 7};
+    const cudnnErrQueryMode_t modes[] = {CUDNN_ERRQUERY_RAWCODE, CUDNN_ERRQUERY_NONBLOCKING, CUDNN_ERRQUERY_BLOCKING};
+    check_bn_training(CUDNN_BATCHNORM_SPATIAL_PERSISTENT, dim, 0.25);
+    bn b = bn_new(CUDNN_BATCHNORM_SPATIAL_PERSISTENT, 4, dim);
+    tens dx = tens_new(F32, 4, dim, false);
+    tens_random(&b.x, 6);
+    tens_random(&b.y, 7);
+    put_param(&b, b.scale, 1, 0.5);
+    cudnnStatus_t st = api.cudnnBatchNormalizationBackward(api_handle(), b.mode, &one, &zero, &one, &zero, b.x.desc, b.x.ptr, b.y.desc,
+                                                           b.y.ptr, dx.desc, dx.ptr, b.param.desc, b.scale, b.mean, b.var, 1e-3, NULL,
+                                                           NULL);
+    if (!vendor_cannot(st))
+        api_must(__FILE__, __LINE__, "backward", st);
+    api_sync();
+    for (int i = 0; i < 3; i++) {
+        cudnnStatus_t raised = CUDNN_STATUS_EXECUTION_FAILED;
+        CALL(cudnnQueryRuntimeError, (api_handle(), &raised, modes[i], NULL));
+        if (raised != OK)
+            fail_msg("query mode %d: %s", modes[i], api_status(raised));
+    }
+    tens_free(&dx);
+    bn_free(&b);
+}
+
 /* --- pooling --- */
 static cudnnPoolingDescriptor_t pool_new(cudnnPoolingMode_t mode, cudnnNanPropagation_t nan_opt, int window, int pad, int stride)
 {

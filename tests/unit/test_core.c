@@ -238,6 +238,44 @@ static void threads_work_after_fork(void **state)
     assert_int_equal(status, 0);
 }
 
+static _Atomic int stop_taking;
+static dn_lock contended = DN_LOCK_INIT, inner = DN_LOCK_INIT;
+
+static void *take_and_give(void *arg)
+{
+    while (!stop_taking) {
+        dn_lock_take(&contended);
+        dn_lock_take(&inner);
+        dn_lock_give(&inner);
+        dn_lock_give(&contended);
+    }
+    return arg;
+}
+
+/* A lock that another thread holds at the moment of fork must not stay held in the child for ever. */
+static void locks_are_free_in_a_forked_child(void **state)
+{
+    (void)state;
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, take_and_give, NULL), 0);
+    for (int i = 0; i < 200; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            dn_lock_take(&inner);
+            dn_lock_take(&contended);
+            _exit(0);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        assert_int_equal(status, 0);
+    }
+    stop_taking = 1;
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+}
+
 static void *many_callers(void *arg)
 {
     static _Atomic unsigned char scratch[64][256];
@@ -307,6 +345,7 @@ int main(void)
         cmocka_unit_test(even_a_lone_object_stays_dead_for_a_while),
         cmocka_unit_test(ranges_cover_everything_once),
         cmocka_unit_test(threads_work_after_fork),
+        cmocka_unit_test(locks_are_free_in_a_forked_child),
         cmocka_unit_test(many_threads_may_call_at_once),
         cmocka_unit_test(failures_carry_function_and_text),
         cmocka_unit_test(the_solver_filter_names_and_excludes),

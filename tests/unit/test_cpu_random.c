@@ -324,7 +324,10 @@ static void softmax(void **state)
             p.flags |= DN_F_IN_PLACE;
         operands in = operands_new(&p, seed);
         count_rows(&p);
-        diff(&p, &a, &in, 1);
+        /* The gradient has a sum over the group in it, which is up to the group's size where the result is near 0. A hundredth of
+         * that sum is allowed for, where docs/numerics.md would allow for the whole. */
+        double group = (double)dn_tensor_count(&p.t[DN_Y]) / (double)p.t[DN_Y].dims[0] / 100;
+        diff(&p, &a, &in, p.dir == DN_DIR_FWD || group < 1 ? 1 : 1000 * group * group);
         operands_free(&in);
     }
     assert_all_ran();

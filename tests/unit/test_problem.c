@@ -4,6 +4,7 @@
  * Problem lines both ways, the key of the plan cache, questions about tensors. */
 #include "ops/problem.h"
 
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,6 +50,22 @@ static void lines_go_both_ways(void **state)
         assert_true(dn_problem_hash(&p) == dn_problem_hash(&q));
         assert_string_equal(text, lines[i]);
     }
+}
+
+/* A host program may run in a locale with a decimal comma; the line is the same text everywhere. */
+static void lines_do_not_follow_the_locale(void **state)
+{
+    (void)state;
+    static const char line[] = "act fwd x=n1c1h1w1:f32:nchw y=n1c1h1w1:f32:nchw act=elu coef=0.5";
+    char text[256];
+    dn_problem p;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8"))
+        skip();
+    assert_int_equal(dn_problem_parse(line, &p), DN_SUCCESS);
+    assert_true(p.u.act.coef == 0.5);
+    dn_problem_print(&p, text, sizeof text);
+    setlocale(LC_NUMERIC, "C");
+    assert_string_equal(text, line);
 }
 
 static void a_short_buffer_is_cut_and_the_length_told(void **state)
@@ -158,6 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_go_both_ways),
+        cmocka_unit_test(lines_do_not_follow_the_locale),
         cmocka_unit_test(a_short_buffer_is_cut_and_the_length_told),
         cmocka_unit_test(bad_lines_name_the_word),
         cmocka_unit_test(the_key_sees_every_byte),
