@@ -30,30 +30,31 @@
 /* --- locks and fork --- */
 
 #if !defined(_WIN32)
-static _Atomic(dn_lock *) known_locks;
-static dn_lock *held_locks;  /* what the fork under way holds; only its own thread looks at it, since it holds them all */
+static dn_lock *known_locks;
+static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;  /* guards the list; held over a fork, so that it cannot grow */
 
 /* All or none, again and again: threads nest these locks in orders that this place does not know. */
 static void take_all(void)
 {
     for (;;) {
-        dn_lock *first = atomic_load(&known_locks), *l = first;
+        pthread_mutex_lock(&known_mutex);
+        dn_lock *l = known_locks;
         while (l && pthread_mutex_trylock(&l->m) == 0)
             l = l->next;
-        if (!l && first == atomic_load(&known_locks)) {
-            held_locks = first;
+        if (!l)
             return;
-        }
-        for (dn_lock *held = first; held != l; held = held->next)
+        for (dn_lock *held = known_locks; held != l; held = held->next)
             pthread_mutex_unlock(&held->m);
+        pthread_mutex_unlock(&known_mutex);
         sched_yield();
     }
 }
 
 static void give_all(void)
 {
-    for (dn_lock *l = held_locks; l; l = l->next)
+    for (dn_lock *l = known_locks; l; l = l->next)
         pthread_mutex_unlock(&l->m);
+    pthread_mutex_unlock(&known_mutex);
 }
 
 static void register_fork(void)
@@ -61,22 +62,25 @@ static void register_fork(void)
     pthread_atfork(take_all, give_all, give_all);
 }
 
+/* Before the lock is taken for the first time by anyone. */
 static void make_known(dn_lock *l)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (atomic_exchange(&l->known, 1))
-        return;
     pthread_once(&once, register_fork);
-    l->next = atomic_load(&known_locks);
-    while (!atomic_compare_exchange_weak(&known_locks, &l->next, l))
-        ;
+    pthread_mutex_lock(&known_mutex);
+    if (!atomic_load(&l->known)) {
+        l->next = known_locks;
+        known_locks = l;
+        atomic_store(&l->known, 1);
+    }
+    pthread_mutex_unlock(&known_mutex);
 }
 #endif
 
 void dn_lock_take(dn_lock *l)
 {
 #if !defined(_WIN32)
-    if (!atomic_load_explicit(&l->known, memory_order_relaxed))
+    if (!atomic_load_explicit(&l->known, memory_order_acquire))
         make_known(l);
 #endif
     pthread_mutex_lock(&l->m);
