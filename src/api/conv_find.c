@@ -34,16 +34,6 @@ static dn_status check_request(int requested, const int *returned, const void *r
     return DN_SUCCESS;
 }
 
-/* The row that a call with p's algorithm number would run. */
-static const dn_solver *row_of(const dn_handle *h, const dn_problem *p)
-{
-    const dn_solver *s;
-    for (int i = 0; (s = dn_solver_at(h->engine, (dn_op)p->op, (dn_dir)p->dir, i)); i++)
-        if (!dn_solver_refuses(s, p))
-            return s;
-    return NULL;
-}
-
 static bool listed(const algo_list *list, int algo)
 {
     for (int i = 0; i < list->count; i++)
@@ -81,7 +71,7 @@ static void list_rows(const dn_conv_call *c, int algos, algo_list *list)
             continue;
         dn_problem p = c->p;
         p.algo = s->algo;
-        if (row_of(c->h, &p) != s)
+        if (dn_row_of(c->h, &p) != s)
             continue;  /* several rows may stand for a number: its place is that of the one that runs */
         algo_perf e = {.algo = s->algo, .ms = -1, .solver = s, .deterministic = !(s->flags & DN_SOLVER_NONDETERMINISTIC)};
         e.status = dn_plan_workspace(c->h, &p, &e.memory);
@@ -175,7 +165,7 @@ static void find_workspace(dn_conv_call *c, int algos)
             dn_problem p = c->p;
             size_t bytes = 0;
             p.algo = (int16_t)algo;
-            if (row_of(c->h, &p) && dn_plan_workspace(c->h, &p, &bytes) == DN_SUCCESS && bytes < limit && bytes > want)
+            if (dn_row_of(c->h, &p) && dn_plan_workspace(c->h, &p, &bytes) == DN_SUCCESS && bytes < limit && bytes > want)
                 want = bytes;
         }
         if (!want || dn_mem_alloc(c->h, want, &c->a.workspace) == DN_SUCCESS) {

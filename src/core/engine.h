@@ -103,6 +103,8 @@ dn_status dn_plan_get(dn_handle *h, const dn_problem *p, dn_plan **plan);
 const dn_solver *dn_solver_at(const dn_engine *e, dn_op op, dn_dir dir, int i);
 /* NULL, or why this row does not take p (its algo and the flags included). */
 const char *dn_solver_refuses(const dn_solver *s, const dn_problem *p);
+/* The row that a call with p would run, NULL where none takes it. */
+const dn_solver *dn_row_of(dn_handle *h, const dn_problem *p);
 /* A plan of exactly this row, outside the cache; the caller frees it. */
 dn_status dn_plan_make(dn_handle *h, const dn_solver *s, const dn_problem *p, dn_plan **plan);
 void dn_plan_free(dn_plan *plan);

@@ -209,3 +209,9 @@ dn_status dn_plan_workspace(dn_handle *h, const dn_problem *p, size_t *bytes)
         }
     return any ? DN_SUCCESS : none_accepts(h, p);
 }
+
+const dn_solver *dn_row_of(dn_handle *h, const dn_problem *p)
+{
+    bool plain;
+    return first_row(h, p, &plain);
+}

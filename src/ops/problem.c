@@ -266,13 +266,14 @@ static void print_field(out *o, const dn_problem *p, const field *f)
     } else if (f->kind == REAL) {
         double v;
         memcpy(&v, field_at(p, f->offset), sizeof v);
+        if (v == f->standard)
+            return;
         char text[40];
         snprintf(text, sizeof text, "%.17g", v);
         for (char *c = text; *c; c++)
             if (*c == *localeconv()->decimal_point)
                 *c = '.';
-        if (v != f->standard)
-            put(o, " %s=%s", f->key, text);
+        put(o, " %s=%s", f->key, text);
     } else {
         int32_t v = int_at(p, f->offset);
         if (v == (int32_t)f->standard)
