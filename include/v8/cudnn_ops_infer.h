@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copyright the anydnn authors */
 /* cudnn_ops_infer.h: handle, descriptors, and the forward side of the tensor operations */
+/* Long because programs include it by this name. */
 #ifndef CUDNN_OPS_INFER_H_
 #define CUDNN_OPS_INFER_H_
 
@@ -87,7 +88,6 @@ typedef enum libraryPropertyType_t {
  * - A function that this library lacks so far answers NOT_SUPPORTED.
  * - Each failure leaves a text with function, argument, value and rule: see
  *   anydnnGetLastErrorString in anydnn.h, and the log.
- * The file is long because programs include it by this name.
  */
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copyright the anydnn authors */
 /* cudnn_graph.h: handle, status, common types, graph API */
+/* Long because programs include it by this name. */
 #ifndef CUDNN_GRAPH_H_
 #define CUDNN_GRAPH_H_
 
@@ -93,7 +94,6 @@ typedef enum libraryPropertyType_t {
  * - A function that this library lacks so far answers NOT_SUPPORTED.
  * - Each failure leaves a text with function, argument, value and rule: see
  *   cudnnGetLastErrorString.
- * The file is long because programs include it by this name.
  */
 
 #ifdef __cplusplus
