@@ -41,6 +41,16 @@ static void finish(bench_target *t)
     t->plan = NULL;
 }
 
+static bool on_gpu(const bench_source *s)
+{
+    return strcmp(s->h.engine->name, "cuda") == 0;
+}
+
+static const char *sick(bench_source *s)
+{
+    return on_gpu(s) && bench_cuda()->synchronize() != 0 ? "the device reported a failure" : NULL;
+}
+
 static bool target(bench_source *s, const bench_case *c, int i, bench_target *t)
 {
     const dn_solver *row = dn_solver_at(s->h.engine, (dn_op)c->p.op, (dn_dir)c->p.dir, i);
@@ -55,6 +65,7 @@ static bool target(bench_source *s, const bench_case *c, int i, bench_target *t)
     t->deterministic = !(row->flags & DN_SOLVER_NONDETERMINISTIC);
     t->how = strstr(row->name, "fft") || strstr(row->name, "winograd") ? BENCH_TRANSFORMED : 0;
     t->source = s;
+    t->space = on_gpu(s) ? bench_cuda() : NULL;
     t->handle = &s->h;
     t->row = row;
     t->prepare = prepare;
@@ -90,6 +101,10 @@ bool bench_source_rows(bench_source *s, const char *engine)
     s->h.engine = engine_named(engine);
     if (!s->h.engine)
         return false;
+    if (on_gpu(s) && !bench_cuda()) {  /* its context must be current before the handle is made */
+        fprintf(stderr, "dnbench: %s\n", dn_error_text());
+        return false;
+    }
     if (s->h.engine->open && s->h.engine->open(&s->h) != DN_SUCCESS) {
         fprintf(stderr, "dnbench: %s\n", dn_error_text());
         return false;
@@ -98,6 +113,7 @@ bool bench_source_rows(bench_source *s, const char *engine)
     s->ours = true;
     s->target = target;
     s->close = close_rows;
+    s->sick = sick;
     return true;
 }
 

@@ -3,7 +3,7 @@
 #   dn_core_static   the same objects as an archive, for tests and tools that look inside
 file(GLOB DN_CORE_SOURCES CONFIGURE_DEPENDS
      ${CMAKE_SOURCE_DIR}/src/core/*.c ${CMAKE_SOURCE_DIR}/src/ops/*.c ${CMAKE_SOURCE_DIR}/src/ref/*.c
-     ${CMAKE_SOURCE_DIR}/src/cpu/*.c ${CMAKE_SOURCE_DIR}/src/graph/*.c)
+     ${CMAKE_SOURCE_DIR}/src/cpu/*.c ${CMAKE_SOURCE_DIR}/src/graph/*.c ${CMAKE_SOURCE_DIR}/src/cuda/*.c ${CMAKE_SOURCE_DIR}/src/cuda/*/*.c)
 set(DN_ISA_SOURCES ${DN_CORE_SOURCES})
 list(FILTER DN_ISA_SOURCES INCLUDE REGEX "\\.isa\\.c$")
 list(FILTER DN_CORE_SOURCES EXCLUDE REGEX "\\.isa\\.c$")
@@ -43,7 +43,8 @@ endif()
 add_library(dn_core OBJECT ${DN_CORE_SOURCES})
 target_link_libraries(dn_core PRIVATE dn_inside)
 set_target_properties(dn_core PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-set(DN_CORE_OBJECTS $<TARGET_OBJECTS:dn_core> ${DN_ISA_OBJECTS})
+include(Cuda)
+set(DN_CORE_OBJECTS $<TARGET_OBJECTS:dn_core> ${DN_ISA_OBJECTS} $<TARGET_OBJECTS:dn_cuda_code>)
 
 add_library(dn_core_static STATIC EXCLUDE_FROM_ALL ${DN_CORE_OBJECTS})
 set_target_properties(dn_core_static PROPERTIES LINKER_LANGUAGE C ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/obj)

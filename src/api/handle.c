@@ -4,6 +4,8 @@
  * Handles, versions, properties. */
 #include "api.h"
 
+#include "cuda/cuda.h"
+
 #include <stdlib.h>
 
 _Static_assert(offsetof(dn_handle, cookie) == 0, "a pool's objects begin with their cookie");
@@ -16,13 +18,13 @@ size_t CUDNNWINAPI cudnnGetVersion(void)
 /* Highest compute capability with code in this library, as major * 100 + minor * 10; 0 without the cuda engine. */
 size_t CUDNNWINAPI cudnnGetMaxDeviceVersion(void)
 {
-    return 0;
+    return (size_t)dn_cuda_max_sm() * 10;
 }
 
 /* Version of the CUDA toolkit that made the kernels; 0 without the cuda engine. */
 size_t CUDNNWINAPI cudnnGetCudartVersion(void)
 {
-    return 0;
+    return (size_t)dn_cuda_toolkit;
 }
 
 cudnnStatus_t CUDNNWINAPI cudnnGetProperty(libraryPropertyType type, int *value)

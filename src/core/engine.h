@@ -66,6 +66,10 @@ typedef struct dn_engine {
     dn_status (*copy_in)(dn_handle *h, void *dst, const void *src, size_t size);   /* host to engine, done on return */
     dn_status (*copy_out)(dn_handle *h, void *dst, const void *src, size_t size);  /* engine to host, done on return */
     dn_status (*synchronize)(dn_handle *h);
+    /* Before each run: SUCCESS where the engine can reach the memory that the call names; unset = it can. */
+    dn_status (*admit)(dn_handle *h, const dn_plan *plan, const dn_args *a);
+    /* Runs the plan once and waits; *ms is the time that its work took. Unset = by the host's clock. */
+    dn_status (*time_run)(dn_handle *h, const dn_plan *plan, const dn_args *a, float *ms);
     const dn_rows *const *tables;      /* ended by NULL; order within an op is order of preference */
     const struct dn_engine *fallback;  /* rows asked after its own; same memory space */
 } dn_engine;
@@ -91,6 +95,7 @@ struct dn_handle {
 extern const dn_engine *const dn_engines[];
 extern const dn_engine dn_ref_engine;
 extern const dn_engine dn_cpu_engine;
+extern const dn_engine dn_cuda_engine;
 
 /* core/run.c - the hot path. Finds or makes the plan, checks the workspace, runs it. */
 dn_status dn_run(dn_handle *h, const dn_problem *p, const dn_args *a);

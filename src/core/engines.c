@@ -6,38 +6,19 @@
 
 #include "core/log.h"
 #include "core/os.h"
+#include "cuda/driver.h"
 
 #include <stdio.h>
 #include <string.h>
 
-const dn_engine *const dn_engines[] = { &dn_cpu_engine, &dn_ref_engine, NULL };
+const dn_engine *const dn_engines[] = { &dn_cuda_engine, &dn_cpu_engine, &dn_ref_engine, NULL };
 
-/* --- is there a GPU that the caller's pointers would belong to? --- */
+/* --- choice --- */
 
-static pthread_once_t gpu_once = PTHREAD_ONCE_INIT;
-static int gpu_count;
-
-/* Asks the driver itself, since a program on a machine with a GPU passes device pointers, which a host engine must not touch. */
-static void count_gpus(void)
-{
-#if defined(_WIN32)
-    void *lib = dn_lib_open("nvcuda.dll");
-#else
-    void *lib = dn_lib_open("libcuda.so.1");
-#endif
-    if (!lib)
-        return;
-    int (*init)(unsigned), (*count)(int *);
-    *(void **)&init = dn_lib_symbol(lib, "cuInit");
-    *(void **)&count = dn_lib_symbol(lib, "cuDeviceGetCount");
-    int n = 0;
-    if (init && count && init(0) == 0 && count(&n) == 0)
-        gpu_count = n;
-}
-
+/* A program on a machine with a GPU passes device pointers, which a host engine must not touch. */
 static dn_status refuse_gpu(void)
 {
-    pthread_once(&gpu_once, count_gpus);
+    int gpu_count = dn_cuda_engine.probe() ? dn_cu_device_count() : 0;
     if (!gpu_count)
         return DN_SUCCESS;
     return dn_fail(DN_NOT_INITIALIZED,
@@ -45,8 +26,6 @@ static dn_status refuse_gpu(void)
                    "if your pointers are host memory",
                    gpu_count, gpu_count == 1 ? "" : "s");
 }
-
-/* --- choice --- */
 
 static dn_status named_engine(const char *name, const dn_engine **out)
 {
@@ -59,9 +38,7 @@ static dn_status named_engine(const char *name, const dn_engine **out)
         *out = *e;
         return DN_SUCCESS;
     }
-    if (strcmp(name, "cuda") == 0)
-        return dn_fail(DN_NOT_INITIALIZED, "ANYDNN_ENGINE=cuda, but this build of anydnn has no cuda engine; it has cpu and ref");
-    return dn_fail(DN_NOT_INITIALIZED, "ANYDNN_ENGINE=%s is not an engine of this build; it has cpu and ref", name);
+    return dn_fail(DN_NOT_INITIALIZED, "ANYDNN_ENGINE=%s is not an engine; there are cuda, cpu and ref", name);
 }
 
 /* Said once per process: a user who wonders about speed finds it at info level. */

@@ -25,6 +25,11 @@ dn_status dn_run(dn_handle *h, const dn_problem *p, const dn_args *a)
     }
     if (plan->workspace && (a->workspace_size < plan->workspace || !a->workspace))
         return small_workspace(plan, a);
+    if (h->engine->admit) {
+        dn_status st = h->engine->admit(h, plan, a);
+        if (st != DN_SUCCESS)
+            return st;
+    }
     dn_status st = dn_config_get()->check ? dn_run_checked(h, plan, a) : plan->solver->run(h, plan, a);
     if (st == DN_SUCCESS)
         h->last_solver = plan->solver;
