@@ -47,6 +47,24 @@ static void set_status(bench_row *row, const bench_source *s, dn_status st)
     set_why(row, refused ? BENCH_UNSUPPORTED : BENCH_FAIL, why);
 }
 
+/* With --graph the run is recorded on the device's stream and replayed, as a framework does with a step of its training. */
+static bool in_graph;
+
+static dn_status run_once(bench_target *t, const bench_memory *m)
+{
+    if (!in_graph || !t->space)
+        return t->run(t, m);
+    if (t->space->record_begin() != 0)
+        return dn_fail(DN_EXECUTION_FAILED, "recording could not begin");
+    dn_status st = t->run(t, m);
+    void *graph = t->space->record_end();
+    if (st == DN_SUCCESS && (!graph || t->space->replay(graph) != 0 || t->space->synchronize() != 0))
+        st = dn_fail(DN_EXECUTION_FAILED, "the run could not be recorded or replayed");
+    if (graph)
+        t->space->forget(graph);
+    return st;
+}
+
 /* One run in memory at `place`. */
 static void run_at(const bench_case *c, const bench_data *d, const bench_truth *truth, bench_target *t, bench_place place,
                    bench_row *row)
@@ -63,7 +81,7 @@ static void run_at(const bench_case *c, const bench_data *d, const bench_truth *
         st = DN_ALLOC_FAILED;
     uint64_t start = dn_time_ns();
     if (st == DN_SUCCESS)
-        st = t->run(t, &m);
+        st = run_once(t, &m);
     if (st == DN_SUCCESS && !bench_memory_fetch(&m, d))
         st = DN_EXECUTION_FAILED;
     row->ms = (double)(dn_time_ns() - start) * 1e-6;
@@ -255,6 +273,7 @@ static int run_mode(bench_options *o, const char *mode, bool bitwise)
     memset(&j, 0, sizeof j);
     j.o = o;
     j.bitwise = bitwise;
+    in_graph = o->graph;
     if (!bench_report_begin(&j.report, o, mode))
         return BENCH_CANNOT_READ;
     const bench_work w = { .n = o->list.n, .seconds = o->seconds, .ctx = &j, .start = start, .one = one, .got = got, .died = died,
@@ -279,6 +298,7 @@ int bench_check(int argc, char **argv)
         "  Each row that takes a problem runs on buffers between guard pages, at their end and at their start; outputs are NaN\n"
         "  before, gaps between elements and inputs must stay. The result is compared with ref in double.\n"
         "  --coverage         a row that took no line fails\n"
+        "  --graph            on a device each run is recorded into a graph, which is replayed\n"
         "  --all              also rows of the fallback engine, and refusals\n"
         "  --seconds N        limit per line\n"
         "  --golden FILE      no rows run: the file's answers of another library are compared with ref\n"

@@ -5,6 +5,8 @@
 #include "memory.h"
 
 #include "core/os.h"
+#include "cuda/act/act.h"
+#include "cuda/cuda.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,13 @@ static struct {
     int (*event_record)(void *, void *);
     int (*event_synchronize)(void *);
     int (*event_ms)(float *, void *, void *);
+    int (*stream_create)(void **, unsigned);
+    int (*capture_begin)(void *, int);
+    int (*capture_end)(void *, void **);
+    int (*instantiate)(void **, void *, unsigned long long);
+    int (*launch)(void *, void *);
+    int (*exec_destroy)(void *);
+    int (*graph_destroy)(void *);
     void *context, *start, *stop;
 } cu;
 
@@ -37,7 +46,14 @@ static const struct { const char *name; size_t offset; } names[] = {
     { "cuEventRecord", offsetof(__typeof__(cu), event_record) },
     { "cuEventSynchronize", offsetof(__typeof__(cu), event_synchronize) },
     { "cuEventElapsedTime", offsetof(__typeof__(cu), event_ms) },
+    { "cuStreamCreate", offsetof(__typeof__(cu), stream_create) },
+    { "cuStreamBeginCapture_v2", offsetof(__typeof__(cu), capture_begin) },
+    { "cuStreamEndCapture", offsetof(__typeof__(cu), capture_end) },
+    { "cuGraphInstantiateWithFlags", offsetof(__typeof__(cu), instantiate) }, { "cuGraphLaunch", offsetof(__typeof__(cu), launch) },
+    { "cuGraphExecDestroy", offsetof(__typeof__(cu), exec_destroy) }, { "cuGraphDestroy", offsetof(__typeof__(cu), graph_destroy) },
 };
+
+static bench_space space;
 
 static int alloc(void **ptr, size_t size)
 {
@@ -69,18 +85,48 @@ static int synchronize(void)
 
 static int timer_start(void)
 {
-    return cu.event_record(cu.start, NULL);
+    return cu.event_record(cu.start, space.stream);
 }
 
 static double timer_stop(void)
 {
     float ms = -1;
-    if (cu.event_record(cu.stop, NULL) || cu.event_synchronize(cu.stop) || cu.event_ms(&ms, cu.start, cu.stop))
+    if (cu.event_record(cu.stop, space.stream) || cu.event_synchronize(cu.stop) || cu.event_ms(&ms, cu.start, cu.stop))
         return -1;
     return (double)ms;
 }
 
-static const bench_space space = { "cuda", alloc, release, copy_in, copy_out, synchronize, timer_start, timer_stop };
+enum { CAPTURE_RELAXED = 2 };
+
+static int record_begin(void)
+{
+    return cu.capture_begin(space.stream, CAPTURE_RELAXED);
+}
+
+static void *record_end(void)
+{
+    void *graph = NULL, *exec = NULL;
+    if (cu.capture_end(space.stream, &graph) != 0 || !graph)
+        return NULL;
+    if (cu.instantiate(&exec, graph, 0) != 0)
+        exec = NULL;
+    cu.graph_destroy(graph);
+    return exec;
+}
+
+static int replay(void *graph)
+{
+    return cu.launch(graph, space.stream);
+}
+
+static void forget(void *graph)
+{
+    cu.exec_destroy(graph);
+}
+
+static bench_space space = {
+    "cuda", alloc, release, copy_in, copy_out, synchronize, timer_start, timer_stop, NULL, record_begin, record_end, replay, forget,
+};
 
 static const char *open_driver(void)
 {
@@ -104,6 +150,8 @@ static const char *open_driver(void)
     if (!rc)
         rc = cu.set_current(cu.context);
     if (!rc)
+        rc = cu.stream_create(&space.stream, 0);
+    if (!rc)
         rc = cu.event_create(&cu.start, 0);
     if (!rc)
         rc = cu.event_create(&cu.stop, 0);
@@ -125,4 +173,20 @@ const bench_space *bench_cuda(void)
     if (why)
         dn_fail(DN_NOT_INITIALIZED, "%s", why);
     return why ? NULL : &space;
+}
+
+void *bench_cuda_kernel(void)
+{
+    static dn_handle h;
+    dn_cu_fn f = NULL;
+    if (dn_cuda_engine.probe() || (!h.state && dn_cuda_engine.open(&h) != DN_SUCCESS))
+        return NULL;
+    return dn_cuda_function(&h, "cuda_act_naive", "cuda_act_fwd_naive", 0, &f) == DN_SUCCESS ? (void *)f : NULL;
+}
+
+int bench_cuda_launch_nothing(void *kernel)
+{
+    static dn_act_naive nothing;
+    void *params[] = { &nothing };
+    return dn_cu_table->LaunchKernel((dn_cu_fn)kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
 }

@@ -275,7 +275,7 @@ static bool find_space(bench_lib *lib)
     if (!engine || strcmp(engine, "cuda") != 0)
         return true;
     lib->space = bench_cuda();
-    return lib->space != NULL;
+    return lib->space && lib->f.cudnnSetStream && lib->f.cudnnSetStream(lib->h, lib->space->stream) == CUDNN_STATUS_SUCCESS;
 }
 
 static bool complain(const char *path, const char *what)

@@ -19,7 +19,7 @@
     X(cudnnActivationBackward) X(cudnnActivationForward) X(cudnnAddTensor) X(cudnnBatchNormalizationBackward) \
     X(cudnnBatchNormalizationForwardInference) X(cudnnBatchNormalizationForwardTraining) \
     X(cudnnBatchNormalizationForwardTrainingEx) X(cudnnConvolutionBackwardBias) X(cudnnConvolutionBackwardData) \
-    X(cudnnConvolutionBackwardFilter) X(cudnnConvolutionBiasActivationForward) X(cudnnConvolutionForward) X(cudnnCreate) \
+    X(cudnnConvolutionBackwardFilter) X(cudnnConvolutionBiasActivationForward) X(cudnnConvolutionForward) X(cudnnCreate) X(cudnnSetStream) \
     X(cudnnCreateActivationDescriptor) X(cudnnCreateConvolutionDescriptor) X(cudnnCreateDropoutDescriptor) \
     X(cudnnCreateFilterDescriptor) X(cudnnCreateLRNDescriptor) X(cudnnCreateOpTensorDescriptor) \
     X(cudnnCreatePoolingDescriptor) X(cudnnCreateReduceTensorDescriptor) X(cudnnCreateSpatialTransformerDescriptor) \

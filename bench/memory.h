@@ -19,6 +19,12 @@ typedef struct bench_space {
     /* milliseconds of device time between the calls, or < 0 where that is not to be had */
     int (*timer_start)(void);
     double (*timer_stop)(void);
+    /* The stream that handles work on, and calls on it as a graph, so that the host's time between them does not count. */
+    void *stream;
+    int (*record_begin)(void);
+    void *(*record_end)(void);      /* NULL where something in it cannot be recorded */
+    int (*replay)(void *graph);
+    void (*forget)(void *graph);
 } bench_space;
 
 typedef enum bench_place { BENCH_AT_END, BENCH_AT_START } bench_place;
@@ -61,5 +67,8 @@ void bench_memory_free(bench_memory *m);
 
 /* cuda.c: the driver, opened at run time. NULL with a last-error text where there is none or no device answers. */
 const bench_space *bench_cuda(void);
+/* A kernel that finds nothing to do, of the modules of this build; NULL where there is none. Launched as the driver is at its fastest. */
+void *bench_cuda_kernel(void);
+int bench_cuda_launch_nothing(void *kernel);
 
 #endif

@@ -4,6 +4,7 @@
  * Mode overhead: what a library costs around the work. Each figure is the best of several, in a fresh process where the
  * process matters, since the least is what the library itself costs. */
 #include "bench.h"
+#include "memory.h"
 
 #include "core/os.h"
 
@@ -118,34 +119,88 @@ static int print_start(void)
     return 1;
 }
 
-static int print_calls(void)
+/* Where operands of a handle lie: device memory for a library on a GPU, else NULL. */
+static const bench_space *space_of(const calls *c, cudnnHandle_t h)
 {
+    const char *engine = c->engine ? c->engine(h) : "cuda";
+    return engine && strcmp(engine, "cuda") == 0 ? bench_cuda() : NULL;
+}
+
+/* Nanoseconds of fn per call, best of several rounds. On a device the queue is emptied between short rounds, outside of the time: a full
+ * queue would make the host wait for the device. */
+static double best_of(int (*fn)(void *ctx), void *ctx, const bench_space *space)
+{
+    int rounds = space ? 100 : 7, calls_per_round = space ? 200 : 100000;
+    double best = 1e9;
+    for (int r = 0; r < rounds; r++) {
+        uint64_t start = dn_time_ns();
+        for (int i = 0; i < calls_per_round; i++)
+            if (fn(ctx) != 0)
+                return -1;
+        double ns = (double)(dn_time_ns() - start) / calls_per_round;
+        best = ns < best ? ns : best;
+        if (space && space->synchronize() != 0)
+            return -1;
+    }
+    return best;
+}
+
+typedef struct act_call {
     calls c;
     cudnnHandle_t h;
     cudnnTensorDescriptor_t t;
     cudnnActivationDescriptor_t a;
-    load(&c);
-    if (c.create(&h) != CUDNN_STATUS_SUCCESS) {
+    void *x, *y;
+} act_call;
+
+static int call_act(void *ctx)
+{
+    act_call *k = ctx;
+    const float one = 1, zero = 0;
+    return k->c.act_forward(k->h, k->a, &one, k->t, k->x, &zero, k->t, k->y) != CUDNN_STATUS_SUCCESS;
+}
+
+static int launch_nothing(void *ctx)
+{
+    return bench_cuda_launch_nothing(ctx);
+}
+
+/* What the driver itself takes for a launch, in the same process. */
+static void print_launch(const bench_space *space)
+{
+    void *kernel = bench_cuda_kernel();
+    double ns = kernel ? best_of(launch_nothing, kernel, space) : -1;
+    if (ns >= 0)
+        printf("bare cuLaunchKernel     %8.3f us\n", ns * 1e-3);
+}
+
+static int print_calls(void)
+{
+    act_call k;
+    float host[2] = { 1, 0 };
+    load(&k.c);
+    if (!k.c.engine)
+        bench_cuda();  /* another library: the context must be current before the handle is made */
+    if (k.c.create(&k.h) != CUDNN_STATUS_SUCCESS) {
         printf("cudnnCreate fails here, so calls are not timed\n");
         return BENCH_FINDINGS;
     }
-    float x = 1, y = 0, one = 1, zero = 0;
-    c.create_tensor(&t);
-    c.set_tensor(t, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, 1, 1, 1);
-    c.create_act(&a);
-    c.set_act(a, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN, 0);
-    double best = 1e9;
-    const int calls_per_run = 100000;
-    for (int run = 0; run < 7; run++) {
-        uint64_t start = dn_time_ns();
-        for (int i = 0; i < calls_per_run; i++)
-            if (c.act_forward(h, a, &one, t, &x, &zero, t, &y) != CUDNN_STATUS_SUCCESS)
-                return BENCH_FINDINGS;
-        double ns = (double)(dn_time_ns() - start) / calls_per_run;
-        best = ns < best ? ns : best;
-    }
-    printf("activation 1x1x1x1      %8.3f us a call, %.0f calls a second, engine %s\n", best * 1e-3, 1e9 / best,
-           c.engine ? c.engine(h) : "of another library");
+    const bench_space *space = space_of(&k.c, k.h);
+    k.x = &host[0];
+    k.y = &host[1];
+    if (space && (space->alloc(&k.x, 256) != 0 || space->alloc(&k.y, 256) != 0))
+        return BENCH_FINDINGS;
+    k.c.create_tensor(&k.t);
+    k.c.set_tensor(k.t, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, 1, 1, 1);
+    k.c.create_act(&k.a);
+    k.c.set_act(k.a, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN, 0);
+    double ns = best_of(call_act, &k, space);
+    if (ns < 0)
+        return BENCH_FINDINGS;
+    printf("activation 1x1x1x1      %8.3f us a call, %.0f calls a second, engine %s\n", ns * 1e-3, 1e9 / ns,
+           k.c.engine ? k.c.engine(k.h) : "of another library");
+    if (space)
+        print_launch(space);
     return BENCH_GOOD;
 }
 
@@ -154,7 +209,8 @@ int bench_overhead(int argc, char **argv)
     if (argc > 1) {
         int help = strcmp(argv[1], "--help") == 0;
         fprintf(help ? stdout : stderr, "usage: dnbench overhead [--lib PATH]\n"
-                                        "  host engines only: operands are host memory (ANYDNN_ENGINE picks cpu or ref)\n");
+                                        "  What loading, cudnnCreate and a call cost beside the work; on a GPU the driver's own launch too\n"
+                                        "  (ANYDNN_ENGINE picks the engine).\n");
         return help ? BENCH_GOOD : BENCH_USAGE;
     }
     printf("%s\n", bench_library());

@@ -193,6 +193,10 @@ typedef struct dn_conv_gemm {
     dn_conv_filter w;
 } dn_conv_gemm;
 
+/* Gradient by the input: the products, one for each phase of the strides (position mod stride), and the one of a phase: rows c, columns the
+ * positions of that phase in every image, reduction (k, r) over the taps that meet an output there. */
+int64_t dn_conv_phases(const dn_problem *p);
+void dn_conv_phase(const dn_problem *p, int64_t phase, dn_conv_gemm *g);
 /* The whole reduction of one tile, and its store. */
 void dn_conv_gemm_tile(const dn_conv_kernel *k, dn_conv_slot *s, const dn_conv_gemm *g, const dn_conv_tiles *t, const void *in,
                        const void *w, const dn_conv_finish *f, int64_t group, int64_t m_tile, int64_t n_tile);

@@ -37,7 +37,6 @@ static int64_t gcd(int64_t a, int64_t b)
 
 typedef struct gather_state {
     const dn_conv_kernel *k;
-    dn_conv_geometry geometry;
     dn_conv_tiles t;
     int64_t phases;
 } gather_state;
@@ -65,12 +64,20 @@ static tap_set taps_of_phase(int64_t taps, int64_t stride, int64_t shift, int64_
     return t;
 }
 
-/* The product of one phase: rows c, columns the positions of that phase in every image, reduction (k, r). */
-static void phase_product(const gather_job *job, int64_t phase, dn_conv_gemm *g)
+int64_t dn_conv_phases(const dn_problem *p)
 {
-    const dn_problem *p = job->p;
+    int64_t phases = 1;
+    for (int j = 0; j < p->u.conv.spatial; j++)
+        phases *= min64(p->u.conv.stride[j], p->t[DN_X].dims[j + 2]);
+    return phases;
+}
+
+void dn_conv_phase(const dn_problem *p, int64_t phase, dn_conv_gemm *g)
+{
+    dn_conv_geometry geometry;
     const dn_tensor *x = &p->t[DN_X], *w = &p->t[DN_W], *y = &p->t[DN_Y];
     int n = p->u.conv.spatial;
+    dn_conv_geometry_get(p, &geometry);
     memset(g, 0, sizeof *g);
     g->m = w->dims[1];
     g->in = (dn_conv_view){.type = (dn_dtype)y->type, .rank = n + 1, .chan_stride = y->strides[1]};
@@ -82,10 +89,10 @@ static void phase_product(const gather_job *job, int64_t phase, dn_conv_gemm *g)
     g->in.dim[0] = (dn_conv_dim){.cols = y->dims[0], .taps = 1, .mul = 1, .limit = y->dims[0], .stride = y->strides[0]};
     g->out.dim[0] = (dn_conv_dim){.cols = x->dims[0], .taps = 1, .mul = 1, .limit = x->dims[0], .stride = x->strides[0]};
     for (int j = n - 1; j >= 0; j--) {
-        int64_t stride = p->u.conv.stride[j], step = job->s->geometry.step[j], phases = min64(stride, x->dims[j + 2]);
+        int64_t stride = p->u.conv.stride[j], step = geometry.step[j], phases = min64(stride, x->dims[j + 2]);
         int64_t at = phase % phases;
         phase /= phases;
-        int64_t shift = at - job->s->geometry.base[j];
+        int64_t shift = at - geometry.base[j];
         int64_t cols = dn_ceil_div(x->dims[j + 2] - at, stride);
         tap_set t = taps_of_phase(w->dims[j + 2], stride, shift, step);
         g->in.dim[j + 1] = (dn_conv_dim){.cols = cols, .taps = t.count, .mul = 1, .base = t.count ? (shift - t.first * step) / stride : 0,
@@ -110,13 +117,10 @@ static dn_status prepare_gather(dn_handle *h, dn_plan *plan)
         return dn_fail(DN_ALLOC_FAILED, "no memory for a plan of %s", plan->solver->name);
     plan->state = s;
     s->k = dn_conv_kernel_get();
-    s->phases = 1;
-    dn_conv_geometry_get(p, &s->geometry);
+    s->phases = dn_conv_phases(p);
     int64_t cols = p->t[DN_X].dims[0];
-    for (int j = 0; j < p->u.conv.spatial; j++) {
-        s->phases *= min64(p->u.conv.stride[j], p->t[DN_X].dims[j + 2]);
+    for (int j = 0; j < p->u.conv.spatial; j++)
         cols *= dn_ceil_div(p->t[DN_X].dims[j + 2], p->u.conv.stride[j]);
-    }
     dn_conv_tiles_choose(&s->t, s->k, p->t[DN_W].dims[1], cols, s->phases * p->u.conv.groups);
     return dn_scratch_reserve(h, dn_conv_slots_size(&s->t));
 }
@@ -133,7 +137,7 @@ static void gather_tiles(void *ctx, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         if (i / tiles != ready) {
             ready = i / tiles;
-            phase_product(job, ready, &g);
+            dn_conv_phase(job->p, ready, &g);
         }
         int64_t m = i % s->t.m_tiles, rest = i % tiles / s->t.m_tiles;
         dn_conv_gemm_tile(s->k, slot, &g, &s->t, a->ptr[DN_Y], a->ptr[DN_W], &finish, rest / s->t.n_tiles, m, rest % s->t.n_tiles);
