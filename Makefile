@@ -15,7 +15,7 @@ CONFIGURE = cmake -S . -B "$(BUILD)" -G "$(or $(CACHED_GENERATOR),$(GENERATOR))"
 SANITIZE_BUILD = $(BUILD)/sanitize
 SANITIZE_CC ?= $(shell echo "int main(void){return 0;}" | clang -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null && echo clang || echo cc)
 
-.PHONY: all configure check check-long check-sanitize check-thread check-real demo dist install deps clean help
+.PHONY: all configure check check-long check-sanitize check-thread check-real check-wine gpu-folder check-gpu bench-gpu check-kernels demo dist install deps clean help
 
 all: configure
 	cmake --build "$(BUILD)" -j $(JOBS)
@@ -42,6 +42,9 @@ check-long: all
 	"$(BUILD)/tests/unit_cpu_random" 1400 1
 	@cmake --build "$(BUILD)" -j $(JOBS) --target loader_random loader_program
 	"$(BUILD)/tests/loader_random" "$(BUILD)/tests/loader_program" 1000 1000
+	@cmake --build "$(BUILD)" -j $(JOBS) --target anydnn mkelf kill
+	@for case in first install use rollback uninstall again view repair last; do \
+		sh tests/cli/kill.sh "$(BUILD)/bin/anydnn" "$(BUILD)/tests/mkelf" "$(BUILD)/tests/kill" $$case --all || exit; done
 
 check-sanitize: deps
 	@cmake -S . -B "$(SANITIZE_BUILD)" -G "$(GENERATOR)" -DCMAKE_C_COMPILER=$(SANITIZE_CC) -DANYDNN_SANITIZE=ON \
@@ -56,9 +59,35 @@ check-thread: deps
 	cmake --build "$(BUILD)/thread" -j $(JOBS) --target build_tests
 	@sh tools/check.sh "$(BUILD)/thread" -j $(JOBS) -R '^unit_|^test_life|^test_cases_v8_ref' -E 'unit_cpu|unit_bn_align|unit_alloc|unit_conv_fft|unit_conv_winograd'
 
-# The tool against the vendor's wheels: several gigabytes, fetched once.
+# The tool against the vendor's wheels (several gigabytes, fetched once), and against archives in the vendor's layouts made of them.
+REAL ?= $(BUILD)/real
 check-real: all
-	@sh tests/real/check_real.sh "$(BUILD)/bin/anydnn" "$(BUILD)/real"
+	@sh tests/real/check_real.sh "$(BUILD)/bin/anydnn" "$(REAL)"
+	@sh tests/real/check_store.sh "$(BUILD)" "$(REAL)"
+
+# The rules for Windows against Wine's loader.
+check-wine: configure
+	cmake --build "$(BUILD)" -j $(JOBS) --target anydnn
+	@sh tests/real/check_wine.sh "$(BUILD)/bin/anydnn" "$(BUILD)/wine"
+
+# What needs a GPU runs from a folder of its own, which may be made here and copied to the machine that has one.
+GPU_BUILD = $(BUILD)/with-cuda
+GPU ?= $(BUILD)/gpu
+GPU_ARCHS ?= 90a
+VENDOR ?= libcudnn.so.9
+gpu-folder: deps
+	@cmake -S . -B "$(GPU_BUILD)" -G "$(GENERATOR)" -DANYDNN_CUDA=on -DANYDNN_CUDA_ARCHS="$(GPU_ARCHS)" -DANYDNN_TEST_KINDS="api;gpu" $(CMAKE_ARGS) >/dev/null
+	cmake --build "$(GPU_BUILD)" -j $(JOBS) --target build_tests
+	@sh tools/gpu_folder.sh "$(GPU_BUILD)" "$(GPU)"
+
+check-gpu: gpu-folder
+	@sh "$(GPU)/check_gpu.sh" "$(GPU)"
+
+bench-gpu: gpu-folder
+	@sh "$(GPU)/bench_gpu.sh" "$(VENDOR)" "$(GPU)" "$(GPU)/out" gpu_memory gpu_norm
+
+check-kernels: gpu-folder
+	@sh tools/check_kernels.sh "$(GPU_BUILD)"
 
 demo: deps
 	@$(MAKE) --no-print-directory dist
@@ -83,6 +112,10 @@ help:
 	@echo "make check-long   the long problem lists (whole network layers)"
 	@echo "make check-sanitize   tests under the address and undefined-behaviour sanitizers"
 	@echo "make check-thread     tests of core and ref under the thread sanitizer"
-	@echo "make check-real       the tool against the vendor's wheels (several gigabytes from the package index)"
+	@echo "make check-real       the tool against the vendor's wheels (several gigabytes from the package index, kept in REAL=$(BUILD)/real)"
+	@echo "make check-wine       the tool's rules for Windows against Wine's loader (needs wine64 and gcc-mingw-w64-x86-64)"
+	@echo "make check-gpu        build with kernels, then everything that needs a GPU (GPU_ARCHS=90a); the folder $(GPU) may be copied to another machine"
+	@echo "make bench-gpu        our kernels against another library's (VENDOR=path of its libcudnn.so.9)"
+	@echo "make check-kernels    resource use of every kernel: no stack frame in a tuned one"
 	@echo "make clean      remove $(BUILD) and $(DIST)"
 	@echo "Variables: ANYDNN_CUDA=auto|on|off, BUILD, JOBS, CC, CMAKE_ARGS"

@@ -19,6 +19,7 @@ int bench_plan(int argc, char **argv);
 int bench_check(int argc, char **argv);
 int bench_bitwise(int argc, char **argv);
 int bench_time(int argc, char **argv);
+int bench_find(int argc, char **argv);
 int bench_golden(int argc, char **argv);
 int bench_support(int argc, char **argv);
 int bench_api(int argc, char **argv);

@@ -150,6 +150,57 @@ bool bench_list_add(bench_cases *l, const char *line, const char *where)
     return true;
 }
 
+/* Our log has plan lines: "anydnn info: plan ROW, workspace N: PROBLEM", with anything before them, among anything else. Answers
+ * where the problem begins; NULL in another line. */
+static char *planned(char *line)
+{
+    char *plan = strstr(line, "anydnn info: plan ");
+    plan = plan ? strstr(plan, ", workspace ") : NULL;
+    plan = plan ? strstr(plan, ": ") : NULL;
+    return plan ? plan + 2 : NULL;
+}
+
+/* Whether the file is a log; the reading starts anew afterwards. */
+static bool is_log(FILE *f, const char *path, bool *good)
+{
+    char line[4096];
+    bool log = false, plans = false;
+    while (!plans && fgets(line, sizeof line, f)) {
+        log = log || strstr(line, "anydnn info: ") || strstr(line, "anydnn warning: ") || strstr(line, "anydnn error: ");
+        plans = log && planned(line);
+        if (!log && strstr(line, "CuDNN (v")) {
+            fprintf(stderr, "dnbench: %s is another library's log, which does not name its problems in our form\n", path);
+            *good = false;
+            break;
+        }
+    }
+    if (log && !plans) {
+        fprintf(stderr, "dnbench: %s is a log without plan lines: ANYDNN_LOG=plan writes them\n", path);
+        *good = false;
+    }
+    rewind(f);
+    return log;
+}
+
+/* A line that was cut off by a full disk or another writer is passed over: it is no list that somebody wrote. */
+static bool read_log(bench_cases *l, FILE *f, const char *path)
+{
+    char line[4096];
+    int first = l->n;
+    while (fgets(line, sizeof line, f)) {
+        char *problem = planned(line);
+        bench_case c;
+        if (!problem || !strchr(problem, '\n') || bench_case_parse(problem, &c) != DN_SUCCESS)
+            continue;
+        int i = first;
+        while (i < l->n && strcmp(l->c[i].text, c.text) != 0)
+            i++;
+        if (i == l->n && !bench_list_add(l, c.text, path))
+            return false;
+    }
+    return true;
+}
+
 bool bench_list_read(bench_cases *l, const char *path)
 {
     FILE *f = fopen(path, "r");
@@ -158,6 +209,11 @@ bool bench_list_read(bench_cases *l, const char *path)
     if (!f) {
         fprintf(stderr, "dnbench: %s cannot be read\n", path);
         return false;
+    }
+    if (is_log(f, path, &good) || !good) {
+        good = good && read_log(l, f, path);
+        fclose(f);
+        return good;
     }
     for (int n = 1; fgets(line, sizeof line, f); n++) {
         char *comment = line;

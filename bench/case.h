@@ -38,7 +38,8 @@ typedef struct bench_cases {
 dn_status bench_case_parse(const char *line, bench_case *c);
 /* Writes c->text and the flags of c->p anew after a change. */
 void bench_case_update(bench_case *c);
-/* Appends the lines of a file (blank lines and comments from # on are skipped). False with a message on stderr. */
+/* Appends the lines of a file (blank lines and comments from # on are skipped), or the problems of the plan lines of a log, each
+ * once. False with a message on stderr. */
 bool bench_list_read(bench_cases *l, const char *path);
 bool bench_list_add(bench_cases *l, const char *line, const char *where);
 void bench_list_free(bench_cases *l);

@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 #include <unistd.h>
 
 enum { READY, ANSWER, DONE, MESSAGE_MAX = 8192, LEAVE = 77 };
@@ -53,6 +56,9 @@ void bench_send(const void *message, size_t size)
 
 static void child_main(const bench_work *w, int from)
 {
+#if defined(__linux__)
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  /* a long line must not outlive the one that waits for it */
+#endif
     int code = w->start ? w->start(w->ctx) : 0;
     if (code) {
         fflush(NULL);

@@ -18,6 +18,7 @@ static const struct mode {
     { "check", bench_check, "run every row that takes a problem and compare with the truth" },
     { "bitwise", bench_bitwise, "20 runs of every row that calls itself deterministic: equal bits?" },
     { "time", bench_time, "how fast, and against what (--vs)" },
+    { "find", bench_find, "time every row for problems and keep the winners in the tuning file" },
     { "golden", bench_golden, "write what a library answers as small files, to check against later" },
     { "support", bench_support, "docs/support.md from the tables" },
     { "api", bench_api, "list exported functions: real, not real, missing, extra" },

@@ -144,6 +144,10 @@ static void paint_all(const dn_tensor *t, unsigned char *first, int64_t count, i
     unsigned char *base = origin(t, first);
     int64_t size = (int64_t)dn_dtype_size((dn_dtype)t->type), n = t->dims[t->rank - 1];
     row r = { 0 };
+    if (t->vect == 1 && dn_tensor_is_dense(t)) {  /* no gaps that must keep the pattern */
+        memset(first, byte, (size_t)(count * size));
+        return;
+    }
     for (int64_t i = 0; i < count && t->vect == 1; i += n, next_row(t, &r))
         for (int64_t j = 0; j < n; j++)
             memset(base + (r.offset + j * t->strides[t->rank - 1]) * size, byte, (size_t)size);
@@ -233,6 +237,39 @@ bool bench_memory_make(bench_memory *m, const bench_case *c, const bench_data *d
         good = bench_memory_extra(m, &m->states, d->states_size, d->states, place);
     if (good && d->reserve)
         good = make_reserve(m, d, place);
+    if (!good)
+        bench_memory_free(m);
+    return good;
+}
+
+static bool again(bench_memory *m, bench_block *b, const bench_block *from)
+{
+    *b = *from;
+    b->map = b->open = b->before = NULL;
+    b->device = NULL;
+    if (!from->device)
+        return true;
+    if (m->space->alloc(&b->device, from->open_size) != 0) {
+        b->device = NULL;
+        return no_memory(from->open_size);
+    }
+    b->pointer = (unsigned char *)b->device + ((unsigned char *)from->pointer - (unsigned char *)from->device);
+    return m->space->copy_in(b->device, from->open, from->open_size) == 0;
+}
+
+bool bench_memory_again(bench_memory *m, const bench_memory *first)
+{
+    memset(m, 0, sizeof *m);
+    m->space = first->space;
+    bool good = true;
+    for (int k = 0; good && k < BENCH_SLOTS; k++)
+        good = again(m, &m->b[k], &first->b[k]);
+    good = good && again(m, &m->states, &first->states) && again(m, &m->reserve, &first->reserve) &&
+           again(m, &m->workspace, &first->workspace);
+    for (int k = 0; good && k < BENCH_SLOTS; k++)  /* an operand that lies in another's block */
+        for (int j = 0; j < BENCH_SLOTS && !first->b[k].device && first->b[k].pointer; j++)
+            if (first->b[j].device && first->b[j].pointer == first->b[k].pointer)
+                m->b[k].pointer = m->b[j].pointer;
     if (!good)
         bench_memory_free(m);
     return good;

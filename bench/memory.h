@@ -53,6 +53,8 @@ bool bench_memory_make(bench_memory *m, const bench_case *c, const bench_data *d
 bool bench_memory_extra(bench_memory *m, bench_block *b, size_t size, const void *fill, bench_place place);
 /* Puts the values back as they were before the first run. */
 bool bench_memory_reset(bench_memory *m, const bench_data *d);
+/* The same memory once more on a device, quicker: the bytes of a set that was made and not yet run. */
+bool bench_memory_again(bench_memory *m, const bench_memory *first);
 /* Copies device blocks back. */
 bool bench_memory_fetch(bench_memory *m, const bench_data *d);
 /* NULL, or what was written that should not have been. Call after bench_memory_fetch. */

@@ -16,10 +16,11 @@ const char *const bench_short_lists[] = {
 static const char shared_help[] =
     "lines:\n"
     "  'LINE'             a problem line, words for dnbench after a bar: 'pool fwd x=n2c4h9w9:f32 win=3 | beta=1'\n"
-    "  FILE...            files of lines; -l NAME a list by name (bench/lists/NAME.txt), -l all the short ones\n"
+    "  FILE...            files of lines, or logs with our plan lines (ANYDNN_LOG=plan); -l NAME a list by name\n"
+    "                     (bench/lists/NAME.txt), -l all the short ones\n"
     "  --lists DIR        where lists are looked for first\n"
     "what runs them:\n"
-    "  --engine NAME      rows of ref or cpu; without it the first engine that works here\n"
+    "  --engine NAME      rows of cuda, cpu or ref; without it the first engine that works here\n"
     "  --lib PATH         a library with cuDNN's interface instead, ours or another\n"
     "  --filter A,-B      rows whose names have A and not B\n"
     "output:\n"
@@ -44,16 +45,12 @@ const char *bench_list_path(const char *name)
     ssize_t n = readlink("/proc/self/exe", dir, sizeof dir - 64);
     dir[n > 0 ? n : 0] = 0;
     char *slash = strrchr(dir, '/');
-    static const char *const places[] = { "/../share/anydnn/lists", "/../../bench/lists" };
+    static const char *const places[] = { "/../share/anydnn/lists", "/../../share/anydnn/lists" };
     for (int i = 0; slash && i < 2; i++) {
         snprintf(slash, 64, "%s", places[i]);
         if (readable(path, sizeof path, dir, name))
             return path;
     }
-#ifdef DN_BENCH_LISTS
-    if (readable(path, sizeof path, DN_BENCH_LISTS, name))
-        return path;
-#endif
     return NULL;
 }
 
@@ -91,7 +88,8 @@ static const char **value_of(bench_options *o, const char *arg)
     const struct { const char *name; const char **at; } table[] = {
         { "--engine", &o->engine }, { "--filter", &o->filter }, { "--csv", &o->csv }, { "--junit", &o->junit },
         { "--vs", &o->vs }, { "--golden", &o->golden }, { "--out", &o->out }, { "--lists", &lists_dir },
-        { "--differences", &o->differences },
+        { "--differences", &o->differences }, { "--tune", &o->tune }, { "--batch", &o->batch }, { "--dtype", &o->dtype },
+        { "--layout", &o->layout },
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(arg, table[i].name) == 0)
@@ -105,6 +103,10 @@ static bool *flag_of(bench_options *o, const char *arg)
         return &o->all;
     if (strcmp(arg, "--coverage") == 0)
         return &o->coverage;
+    if (strcmp(arg, "--graph") == 0)
+        return &o->graph;
+    if (strcmp(arg, "--forward") == 0)
+        return &o->forward;
     return strcmp(arg, "--quiet") == 0 ? &o->quiet : NULL;
 }
 

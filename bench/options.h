@@ -16,8 +16,11 @@ typedef struct bench_options {
     const char *golden;    /* --golden FILE */
     const char *differences; /* --differences FILE */
     const char *out;       /* --out */
+    const char *tune, *batch, *dtype, *layout;  /* of find */
+    bool forward;          /* --forward: of find */
     bool all;              /* --all: see each mode */
     bool coverage;         /* --coverage */
+    bool graph;            /* --graph: of check: runs are recorded into a graph of the device and replayed */
     bool quiet;            /* --quiet: findings and the summary alone */
     int repeat;            /* --repeat */
     double seconds;        /* --seconds: limit per line, or time spent per line */

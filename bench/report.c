@@ -20,6 +20,7 @@ static FILE *open_output(const char *path)
 
 bool bench_report_begin(bench_report *r, const bench_options *o, const char *mode)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0);  /* what was found is there when a run is stopped */
     memset(r, 0, sizeof *r);
     r->o = o;
     r->mode = mode;

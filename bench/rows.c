@@ -109,6 +109,8 @@ bool bench_source_rows(bench_source *s, const char *engine)
         fprintf(stderr, "dnbench: %s\n", dn_error_text());
         return false;
     }
+    if (on_gpu(s))
+        s->h.stream = bench_cuda()->stream;
     s->name = s->h.engine->name;
     s->ours = true;
     s->target = target;

@@ -223,6 +223,13 @@ static void make_page(page *p)
            "What a row takes depends on the version of oneDNN and on the CPU; `dnbench support --engine cpu` prints it for the\n"
            "machine that it runs on. What none of these takes is computed by ref's rows.\n\n");
     put_engine(p, &dn_cpu_engine, false);
+    put(p, "## Engine cuda: NVIDIA GPUs\n\n"
+           "Oldest GPU: compute capability 7.5 (Turing) for a row whose name has no `_sm`, else the one in the name; `ANYDNN_CUDA_ARCHS` picks\n"
+           "which capabilities a build has code for, and the text for 8.0 serves newer ones. Oldest driver: 580 for code made by CUDA 13,\n"
+           "525.60 by CUDA 12, 450.80 by CUDA 11 (the text needs the driver of the toolkit that made it); `cudnnCreate` says what is too old. Rows\n"
+           "with a layout or `flat` in the name want aligned pointers and say what else in `dnbench list`; types of a row that refuses the small\n"
+           "problem are not shown.\n\n");
+    put_engine(p, &dn_cuda_engine, true);
     put_functions(p);
     while (p->size > 1 && p->text[p->size - 2] == '\n')
         p->text[--p->size] = 0;

@@ -83,6 +83,15 @@ static bool refuse(side *s)
     return false;
 }
 
+/* Converting the values costs seconds where tensors are large, so further sets on a device are copies. */
+static bool make_set(side *s, int i, const bench_case *c, const bench_data *d, size_t workspace)
+{
+    if (i && s->t.space)
+        return bench_memory_again(&s->m[i], &s->m[0]);
+    return bench_memory_make(&s->m[i], c, d, s->t.space, BENCH_AT_START) &&
+           (!workspace || bench_memory_extra(&s->m[i], &s->m[i].workspace, workspace, NULL, BENCH_AT_START));
+}
+
 /* The calls of a sample as a graph: every set of buffers the same number of times. */
 static void record(side *s)
 {
@@ -111,8 +120,7 @@ static bool set_up(side *s, const bench_case *c, const bench_data *d)
         return refuse(s);
     s->ready = true;
     for (int i = 0; i < s->sets; i++)
-        if (!bench_memory_make(&s->m[i], c, d, s->t.space, BENCH_AT_START) ||
-            (workspace && !bench_memory_extra(&s->m[i], &s->m[i].workspace, workspace, NULL, BENCH_AT_START)))
+        if (!make_set(s, i, c, d, workspace))
             return refuse(s);
     double ms = 0;
     for (int i = 0; i < WARM_UP && ms >= 0; i++)

@@ -74,6 +74,9 @@ typedef struct check {
     bool fix, dry_run;
 } check;
 
+/* cmd_check.c: only what is on the machine, for other commands: copies and frameworks. The report is the caller's to delete. */
+void check_look(check *k, cli *c);
+void check_end(check *k);
 /* check_copies.c: groups the files, looks into each, judges each copy by itself. */
 void check_copies(check *k);
 check_copy *check_copy_of(check *k, const char *path); /* the copy that a real path belongs to, or NULL */

@@ -146,13 +146,14 @@ static void set_version(check_copy *copy)
             copy->version = copy->files[i].file->version;
 }
 
-/* File names do not tell the CUDA major; packages do (nvidia-cudnn-cu12, 8.9.7.29-1+cuda12.2), and so does the Windows installer's bin/12.9. */
+/* File names do not tell the CUDA major; packages do (nvidia-cudnn-cu12, 8.9.7.29-1+cuda12.2, 8.9.7.29-1.cuda12.2), and so
+ * does the Windows installer's bin/12.9. */
 static int cuda_of_place(const check_copy *copy)
 {
     const char *last = cli_base_name(copy->dir->path), *text = copy->owner ? strstr(copy->owner->package, "-cu") : NULL;
 
     if (copy->owner && !text && copy->owner->version)
-        text = strstr(copy->owner->version, "+cuda");
+        text = strstr(copy->owner->version, "cuda");
     if (text) {
         text += strcspn(text, "0123456789");
         return (int)strtol(text, NULL, 10);
@@ -186,15 +187,6 @@ static void set_facts(check *k, check_copy *copy)
     }
     if (!copy->cuda)
         copy->cuda = cuda_of_place(copy);
-}
-
-/* The addresses of owners move while records are read; so all are read before any is kept. */
-static void read_owners(check *k)
-{
-    for (size_t i = 0; i < k->copy_count; i++)
-        for (size_t j = 0; j < k->copies[i].count; j++)
-            if (k->copies[i].files[j].name->real)
-                owner_of(&k->owners, k->copies[i].dir, k->copies[i].files[j].name->real);
 }
 
 static cJSON *string_or_null(const char *text)
@@ -300,7 +292,6 @@ void check_copies(check *k)
     }
     soften(k);
     group(k);
-    read_owners(k);
     for (size_t i = 0; i < k->copy_count; i++) {
         set_facts(k, &k->copies[i]);
         describe(&k->copies[i], list);

@@ -82,11 +82,11 @@ static int put_link(check *k, const char *dir, const char *name, const char *tar
     return error ? -1 : 1;
 }
 
-static bool belongs_to_dpkg(check *k, const check_copy *copy, const char *name)
+static bool belongs_to_package(check *k, const check_copy *copy, const char *name)
 {
     char *path = tree_join(copy->dir->path, name);
     const owner *who = path ? owner_of(&k->owners, copy->dir, path) : NULL;
-    bool is = who && strcmp(who->kind, "dpkg") == 0;
+    bool is = owner_is_system(who);
 
     free(path);
     return is;
@@ -102,7 +102,7 @@ static int mend_copies(check *k, const check_copy *copy, cJSON *list)
         char *a = keeper ? tree_join(copy->dir->path, copy->files[i].name->name) : NULL;
         char *b = keeper ? tree_join(copy->dir->path, keeper->name->name) : NULL;
 
-        if (a && b && !belongs_to_dpkg(k, copy, copy->files[i].name->name) && same_bytes(k, a, b))
+        if (a && b && !belongs_to_package(k, copy, copy->files[i].name->name) && same_bytes(k, a, b))
             changes += put_link(k, copy->dir->path, copy->files[i].name->name, keeper->name->name, list) > 0;
         free(b);
         free(a);
@@ -148,12 +148,12 @@ static int mend_links(check *k, const check_copy *copy, cJSON *list)
         there = file_called(copy, soname);
         file = file_with(copy, soname);
         open = file_called(copy, bare);
-        if (!file || belongs_to_dpkg(k, copy, soname))
+        if (!file || belongs_to_package(k, copy, soname))
             continue;
         if ((!there || (!there->name->real && !strstr(there->name->link, "/etc/alternatives/"))) && strcmp(file->name->name, soname) != 0)
             changes += put_link(k, copy->dir->path, soname, file->name->name, list) > 0;
         if (open && !open->name->real && open->name->link && strcmp(open->name->link, soname) != 0 && !strstr(open->name->link, "/etc/alternatives/") &&
-            !belongs_to_dpkg(k, copy, bare))
+            !belongs_to_package(k, copy, bare))
             changes += put_link(k, copy->dir->path, bare, soname, list) > 0;
     }
     return changes;

@@ -5,6 +5,7 @@
  * opens later by bare name, come from the same place. Then the variable and the cache themselves. */
 #include "check.h"
 #include "search.h"
+#include "variable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,47 +225,6 @@ static void ask(check *k, const ld_settings *set, int abi, cJSON *list)
         ld_process_free(p);
 }
 
-/* What is wrong with one element of LD_LIBRARY_PATH; NULL where nothing is. */
-static const char *element_fault(const char *item, size_t n)
-{
-    if (n == 0)
-        return "it is empty, which means the current folder";
-    if (memchr(item, '\\', n))
-        return "it has a backslash, as from a shell text that was quoted twice";
-    if (memchr(item, '"', n) || memchr(item, '\'', n))
-        return "it has a quote sign in it";
-    if (item[0] == '~')
-        return "~ is replaced by shells, not by the loader";
-    if (item[0] == ' ' || item[n - 1] == ' ')
-        return "it begins or ends with a space, as from export LD_LIBRARY_PATH = ...";
-    if (item[0] == '$' && strncmp(item, "$ORIGIN", 7) != 0 && strncmp(item, "${ORIGIN}", 9) != 0 && strncmp(item, "$LIB", 4) != 0 &&
-        strncmp(item, "${LIB}", 6) != 0 && strncmp(item, "$PLATFORM", 9) != 0 && strncmp(item, "${PLATFORM}", 11) != 0)
-        return "the loader does not know this variable";
-    if (item[0] != '/' && item[0] != '$')
-        return "it is relative: it means another folder wherever the program is started";
-    return NULL;
-}
-
-static void judge_variable(check *k)
-{
-    const char *value = discover_env(&k->found, "LD_LIBRARY_PATH"), *item = value;
-
-    if (!value || !*value)
-        return;
-    for (;; item++) {
-        size_t n = strcspn(item, ":;");
-        const char *fault = element_fault(item, n);
-
-        if (fault)
-            check_finding(k, CLI_WARNING, "bad-path-element", cli_format("LD_LIBRARY_PATH has the element \"%.*s\": %s", (int)n, item, fault),
-                          "the loader takes elements as they are; this one leads nowhere, or to a folder that nobody meant",
-                          cli_format("set LD_LIBRARY_PATH again without it"), "LD_LIBRARY_PATH");
-        item += n;
-        if (!*item)
-            break;
-    }
-}
-
 static bool is_cached(check *k, const char *real)
 {
     for (size_t i = 0; i < k->found.cached.count; i++) {
@@ -323,7 +283,8 @@ void check_load(check *k)
         if (!asked)
             ask(k, &set, k->copies[i].abi, list);
     }
-    judge_variable(k);
+    if (path)
+        variable_check(&k->report, k->c->root, "LD_LIBRARY_PATH", path);
     judge_cache(k);
     free(path);
 }

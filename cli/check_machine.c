@@ -169,24 +169,33 @@ static size_t release_row(const facts_table *t, int version, int cuda)
     return first;
 }
 
-/* ">=525.60.13" or "r440": the number; "" for anything else. */
-static const char *driver_floor(const char *cell)
+/* ">=525.60.13" or "r440 (CUDA 10.2)": the number; "" for anything else. */
+static void driver_floor(const char *cell, char *out, size_t size)
 {
     const char *digits = strncmp(cell, ">=", 2) == 0 ? cell + 2 : *cell == 'r' ? cell + 1 : cell;
 
-    return isdigit((unsigned char)*digits) ? digits : "";
+    snprintf(out, size, "%.*s", (int)strspn(digits, "0123456789."), digits);
+}
+
+/* The driver that the copy's CUDA asks for, "" where it is not known. Notes name a later one for Blackwell: "driver >=570.26 Linux". */
+static void floor_of(check *k, const check_copy *copy, char *out, size_t size)
+{
+    const facts_table *t = cli_facts_table(k->c, "cudnn_releases"), *cuda = cli_facts_table(k->c, "cuda_drivers");
+    size_t row = t ? release_row(t, copy->version, copy->cuda) : 0;
+    bool is_known = t && row < t->rows;
+    const char *notes = is_known ? cli_facts_cell(t, row, "notes") : "", *later = k->gpu >= 100 ? strstr(notes, "driver >=") : NULL;
+
+    driver_floor(later ? later + 7 : is_known ? cli_facts_cell(t, row, "min_driver_linux") : "", out, size);
+    for (size_t i = 0; cuda && copy->cuda && !*out && i < cuda->rows; i++)
+        if (atoi(cli_facts_cell(cuda, i, "cuda")) == copy->cuda)
+            driver_floor(cli_facts_cell(cuda, i, "min_driver_linux_minor_compat"), out, size);
 }
 
 static void judge_driver(check *k, const check_copy *copy)
 {
-    const facts_table *t = cli_facts_table(k->c, "cudnn_releases"), *cuda = cli_facts_table(k->c, "cuda_drivers");
-    size_t row = t ? release_row(t, copy->version, copy->cuda) : 0;
-    const char *floor = t && row < t->rows ? driver_floor(cli_facts_cell(t, row, "min_driver_linux")) : "";
-    char text[32];
+    char text[32], floor[32];
 
-    for (size_t i = 0; cuda && copy->cuda && !*floor && i < cuda->rows; i++)
-        if (atoi(cli_facts_cell(cuda, i, "cuda")) == copy->cuda)
-            floor = driver_floor(cli_facts_cell(cuda, i, "min_driver_linux_minor_compat"));
+    floor_of(k, copy, floor, sizeof floor);
     if (!k->driver || copy->is_dll || !*floor || check_compare(k->driver, floor) >= 0)
         return;
     check_finding(k, CLI_ERROR, "driver-too-old",

@@ -87,10 +87,34 @@ static void judge_owners(check *k, const check_copy *a, const check_copy *b)
     free(first);
 }
 
+/* nvidia-cudnn-cu12 and -cu13 own the same paths: what is there is what was installed last. */
+static void judge_shared(check *k, const check_copy *copy)
+{
+    const check_file *file = main_file(copy);
+    char *path = file && copy->owner && strcmp(copy->owner->kind, "wheel") == 0 ? tree_join(copy->dir->path, file->name->name) : NULL;
+    const owner *other = NULL;
+
+    for (size_t i = 0; path && !other && i < k->owners.entry_count; i++)
+        if (strcmp(k->owners.entries[i].path, path) == 0 && strcmp(k->owners.items[k->owners.entries[i].owner]->package, copy->owner->package) != 0)
+            other = k->owners.items[k->owners.entries[i].owner];
+    if (other) {
+        char *one = owner_text(copy->owner), *two = owner_text(other), *remove = owner_remove_command(other);
+
+        check_finding(k, CLI_WARNING, "two-owners", cli_format("two distributions own the same files of cuDNN: %s and %s", one, two),
+                      "the one that was installed last wrote over the files of the other; removing either takes them away from both",
+                      cli_format("%s %s, then install the one that the frameworks here need", remove, copy->owner->package), path);
+        free(remove);
+        free(two);
+        free(one);
+    }
+    free(path);
+}
+
 void check_pairs(check *k)
 {
     for (size_t i = 0; i < k->copy_count; i++) {
         judge_duplicates(k, i);
+        judge_shared(k, &k->copies[i]);
         for (size_t j = i + 1; j < k->copy_count; j++) {
             const check_copy *a = &k->copies[i], *b = &k->copies[j];
 
@@ -216,6 +240,15 @@ static void free_place(header_place *place)
     free(place->path);
 }
 
+/* Two majors side by side share one set of headers; it belongs to the copy of its own version. */
+static bool belongs_to_other(const check *k, const check_copy *copy, int header)
+{
+    for (size_t i = 0; i < k->copy_count; i++)
+        if (k->copies[i].is_used && k->copies[i].version == header && cli_version_major(header) != cli_version_major(copy->version))
+            return true;
+    return false;
+}
+
 /* Copies that programs would load, outside of Python packages and environments, against the first header of a compiler. */
 static void judge_used(check *k, const header_place *first)
 {
@@ -223,7 +256,8 @@ static void judge_used(check *k, const header_place *first)
         const check_copy *copy = &k->copies[i];
         header_place beside;
 
-        if (!copy->is_used || copy->dir->base || copy->is_dll || !copy->version || copy->version == first->version)
+        if (!copy->is_used || copy->dir->base || copy->is_dll || !copy->version || copy->version == first->version ||
+            belongs_to_other(k, copy, first->version))
             continue;
         beside = header_beside(k, copy);
         /* inspect's rule speaks of a header that lies in the library's own prefix. */

@@ -61,11 +61,16 @@ void cli_print_json(cJSON *json);
 const char *cli_option_value(int argc, char **argv, int *i, const char *name);
 /* An argument as a path of the tree: absolute, and without the root where somebody put it in front. The caller frees. */
 char *cli_tree_path(const cli *c, const char *path);
+/* Prints "anydnn COMMAND: SENTENCE" and a newline on stderr, and keeps the first one for cli_end. */
+void cli_problem(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* At the end of main: with --json, an object with the problem where the command printed none. */
+void cli_end(const cli *c, const char *command);
 /* Says on stderr what is wrong with the command line; answers CLI_USAGE. */
 int cli_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 const cli_command *cli_command_named(const char *name);
-extern const cli_command cli_inspect, cli_which, cli_check, cli_advise, cli_facts, cli_env, cli_help;
+extern const cli_command cli_inspect, cli_which, cli_check, cli_advise, cli_facts, cli_env, cli_find, cli_verify, cli_run, cli_help;
+extern const cli_command cli_install, cli_list, cli_use, cli_rollback, cli_uninstall;
 
 #endif

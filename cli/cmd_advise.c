@@ -2,7 +2,7 @@
  * Copyright the anydnn authors
  *
  * anydnn advise: rows of known-issues.tsv that fit a version, a GPU and a framework. */
-#include "discover.h"
+#include "check.h"
 #include "facts.h"
 #include "file.h"
 #include "tree.h"
@@ -12,17 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A framework that was named, or that is installed here. */
+typedef struct program {
+    const char *name;      /* as frameworks.tsv spells it */
+    char version[32];      /* "" where not given */
+    int gets;              /* the cuDNN that it loads here; 0 for the one that is asked about */
+} program;
+
+enum { MAX_PROGRAMS = 32 };
+
 typedef struct asked {
     int version;
     int sm;                /* 80 for 8.0; 0 where not given */
-    char framework[64];    /* "torch"; "" where not given */
-    char framework_version[32];
+    program programs[MAX_PROGRAMS];
+    int program_count;
     const char *op;        /* --op: only rows about it */
     bool windows, linux_os;
     const char *where;     /* file that the version was read from, or NULL */
 } asked;
 
-static bool has_word(const char *text, const char *word)
+/* What stands behind the word in text; NULL where the word is not in it. */
+static const char *behind_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (const char *p = text; *p; p++) {
@@ -30,9 +40,14 @@ static bool has_word(const char *text, const char *word)
         while (i < n && p[i] && tolower((unsigned char)p[i]) == tolower((unsigned char)word[i]))
             i++;
         if (i == n && (p == text || !isalnum((unsigned char)p[-1])) && !isalnum((unsigned char)p[n]))
-            return true;
+            return p + n;
     }
-    return false;
+    return NULL;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    return behind_word(text, word) != NULL;
 }
 
 /* Words in a row's condition that name GPUs, with the compute capabilities they stand for. */
@@ -61,30 +76,51 @@ static bool fits_gpu(const char *condition, int sm)
     return !named;
 }
 
+/* Names of --framework, and how frameworks.tsv spells them. */
 static const struct {
-    const char *name, *in_table, *words[4];
+    const char *name, *in_table;
 } frameworks[] = {
-    { "torch", "PyTorch", { "PyTorch", "pytorch", "aten", NULL } },
-    { "pytorch", "PyTorch", { "PyTorch", "pytorch", "aten", NULL } },
-    { "tensorflow", "TensorFlow", { "TensorFlow", "openxla", "XLA", NULL } },
-    { "jax", "JAX", { "JAX", "openxla", "XLA", NULL } },
-    { "onnxruntime", "ONNX Runtime", { "ONNX Runtime", NULL, NULL, NULL } },
-    { "paddle", "PaddlePaddle", { "PaddlePaddle", "PaddleDetection", NULL, NULL } },
-    { "mxnet", "MXNet", { "MXNet", NULL, NULL, NULL } },
-    { "cupy", "CuPy", { "CuPy", "chainer", NULL, NULL } },
+    { "torch", "PyTorch" },           { "tensorflow", "TensorFlow" }, { "jax", "JAX" },   { "onnxruntime", "ONNX Runtime" },
+    { "paddle", "PaddlePaddle" },     { "mxnet", "MXNet" },           { "cupy", "CuPy" }, { "pytorch", "PyTorch" },
 };
 
-/* Rows that a framework's own guard or workaround speaks of are for its users; others are for everybody. */
+/* Is the row about the asked version: the same, its line (1.13 for 1.13.1), or a release of the asked line? */
+static bool is_release(const char *row, const char *wanted)
+{
+    size_t n = strlen(row) < strlen(wanted) ? strlen(row) : strlen(wanted);
+    return n && strncmp(row, wanted, n) == 0 && (row[n] == 0 || strchr(".+ ", row[n])) && (wanted[n] == 0 || strchr(".+", wanted[n]));
+}
+
+/* Text behind a framework's name may go on with a release, as in "with PyTorch 2.9": is it the program's? */
+static bool names_release(const char *text, const program *p)
+{
+    char release[32];
+    size_t n;
+    text += strspn(text, " ");
+    n = strspn(text, "0123456789.");
+    if (!n || n >= sizeof release || !p->version[0])
+        return true;
+    memcpy(release, text, n);
+    release[n] = 0;
+    return is_release(release, p->version);
+}
+
+/* Rows that name frameworks are for their users, others for everybody. Where no program is known that gets this version, anyone may use it. */
 static bool fits_framework(const char *affected, const char *condition, const asked *a)
 {
-    for (size_t i = 0; a->framework[0] && i < sizeof frameworks / sizeof *frameworks; i++) {
-        bool mine = strcmp(frameworks[i].name, a->framework) == 0;
-        if (!mine && strncmp(frameworks[i].in_table, "PyTorch", 7) == 0 && (strcmp(a->framework, "torch") == 0 || strcmp(a->framework, "pytorch") == 0))
-            continue;
-        if (!mine && (has_word(affected, frameworks[i].in_table) || has_word(condition, frameworks[i].in_table)))
-            return false;
+    bool named = false, known = false;
+    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
+        const char *name = frameworks[i].in_table, *first = behind_word(affected, name), *text = first ? first : behind_word(condition, name);
+        named |= text != NULL;
+        for (int k = 0; k < a->program_count; k++) {
+            const program *p = &a->programs[k];
+            bool uses = !p->gets || p->gets == a->version;
+            known |= uses;
+            if (uses && text && strcmp(p->name, name) == 0 && names_release(text, p))
+                return true;
+        }
     }
-    return true;
+    return !named || !known;
 }
 
 static bool fits_system(const char *affected, const asked *a)
@@ -164,40 +200,35 @@ static int parse_gpu(const char *text)
 static bool parse_framework(const char *text, asked *a)
 {
     size_t n = strcspn(text, "-= @");
-    if (!n || n >= sizeof a->framework)
+    program *p = &a->programs[0];
+    char name[32];
+    if (!n || n >= sizeof name)
         return false;
-    for (size_t i = 0; i < n; i++)
-        a->framework[i] = (char)tolower((unsigned char)text[i]);
+    for (size_t i = 0; i <= n; i++)
+        name[i] = i < n ? (char)tolower((unsigned char)text[i]) : 0;
     text += n;
     text += strspn(text, "-= @");
-    if (strlen(text) >= sizeof a->framework_version)
+    if (strlen(text) >= sizeof p->version)
         return false;
-    strcpy(a->framework_version, text);
-    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++)
-        if (strcmp(frameworks[i].name, a->framework) == 0)
-            return true;
-    return false;
-}
-
-/* Is the row about the asked version: the same, its line (1.13 for 1.13.1), or a release of the asked line? */
-static bool is_release(const char *row, const char *wanted)
-{
-    size_t n = strlen(row) < strlen(wanted) ? strlen(row) : strlen(wanted);
-    return n && strncmp(row, wanted, n) == 0 && (row[n] == 0 || strchr(".+ ", row[n])) && (wanted[n] == 0 || wanted[n] == '.');
+    strcpy(p->version, text);
+    a->program_count = 0;
+    for (size_t i = 0; !a->program_count && i < sizeof frameworks / sizeof *frameworks; i++)
+        if (strcmp(frameworks[i].name, name) == 0) {
+            p->name = frameworks[i].in_table;
+            a->program_count = 1;
+        }
+    return a->program_count == 1;
 }
 
 /* What the framework release ships or requires: a note for each row, and the version where all that ship it agree. */
 static void add_framework(cli *c, asked *a, cli_report *r)
 {
     const facts_table *t = cli_facts_table(c, "frameworks");
-    const char *name = NULL;
+    const char *name = a->programs[0].name;
     int shipped = 0;
     bool one = true;
-    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++)
-        if (strcmp(frameworks[i].name, a->framework) == 0)
-            name = frameworks[i].in_table;
-    for (size_t i = 0; t && name && i < t->rows; i++) {
-        if (!has_word(cli_facts_cell(t, i, "framework"), name) || !is_release(cli_facts_cell(t, i, "version"), a->framework_version))
+    for (size_t i = 0; t && i < t->rows; i++) {
+        if (!has_word(cli_facts_cell(t, i, "framework"), name) || !is_release(cli_facts_cell(t, i, "version"), a->programs[0].version))
             continue;
         const char *relation = cli_facts_cell(t, i, "relation"), *cudnn = cli_facts_cell(t, i, "cudnn");
         char *what = cli_format("%s %s for CUDA %s (%s) %s cuDNN %s", name, cli_facts_cell(t, i, "version"), cli_facts_cell(t, i, "cuda"),
@@ -253,38 +284,81 @@ static int find_gpu(const cli *c)
 /* One copy of cuDNN found on the machine. */
 typedef struct copy {
     int version;
-    char *path;
+    char *path;  /* NULL where the version was named */
+    bool is_dll;
 } copy;
 
 enum { MAX_COPIES = 32 };
 
-/* Adds a library's version unless it is among the copies; path is inside the tree. */
-static void add_copy(const cli *c, const char *path, copy *copies, int *count)
+/* The version of one file of the tree; 0 copies where it cannot be told. */
+static int look_at(const cli *c, const char *path, copy *out)
 {
     char *host = tree_host(c->root, path);
     cli_file f = { 0 };
-    bool known = !host || *count == MAX_COPIES;
-    if (!known)
+    if (host)
         cli_file_inspect(host, &f);
-    for (int i = 0; i < *count; i++)
-        known |= copies[i].version == f.version;
-    if (!known && f.version)
-        copies[(*count)++] = (copy){ f.version, cli_format("%s", path) };
+    int version = f.version;
+    if (version)
+        *out = (copy){ version, cli_format("%s", path), f.kind == FILE_PE };
     cli_file_free(&f);
     free(host);
+    return version != 0;
 }
 
-/* Every version that is on the machine, once. */
-static int find_copies(const cli *c, copy *copies)
+/* The library itself of a copy, else its folder. */
+static const char *path_of(const check_copy *found)
 {
-    discover d;
+    for (size_t i = 0; i < found->count; i++)
+        if (found->files[i].name->real && !found->files[i].name->parts.part[0])
+            return found->files[i].name->real;
+    return found->dir->path;
+}
+
+static const char *member(const cJSON *object, const char *name)
+{
+    const cJSON *value = cJSON_GetObjectItem(object, name);
+    return cJSON_IsString(value) ? value->valuestring : NULL;
+}
+
+/* A framework that is installed here: rows that name others are left out for the cuDNN that it gets. */
+static void add_program(const cJSON *found, asked *a, cli_report *r)
+{
+    const char *name = member(found, "name"), *version = member(found, "version"), *needs = member(found, "needs"), *gets = member(found, "gets_version");
+    program *p = &a->programs[a->program_count];
+    char *what = cli_format("%s %s is installed here; it was built for cuDNN %s and gets %s", name, version, needs ? needs : "(not known)", gets ? gets : "none");
+    cJSON *where = cli_finding(r, CLI_NOTE, "framework", what, "Rows that name only other frameworks are left out for the cuDNN that it gets.", NULL);
+    cli_where(where, member(found, "path"));
+    if (member(found, "gets"))
+        cli_where(where, member(found, "gets"));
+    free(what);
+    if (!gets || a->program_count == MAX_PROGRAMS)
+        return;
+    *p = (program){ .name = name, .gets = cli_version_parse(gets) };
+    snprintf(p->version, sizeof p->version, "%s", version);
+    a->program_count++;
+}
+
+/* Every version that is on the machine, once for each system; and the frameworks, unless one was named. They go into the report, where their names live on. */
+static int find_copies(cli *c, asked *a, copy *copies, cli_report *r)
+{
+    check k;
+    cJSON *list, *found;
     int count = 0;
-    discover_run(&d, c->root, NULL);
-    for (size_t i = 0; i < d.count; i++)
-        for (size_t k = 0; k < d.dirs[i].count; k++)
-            if (d.dirs[i].files[k].real && !d.dirs[i].files[k].parts.part[0] && !d.dirs[i].files[k].parts.is_static)
-                add_copy(c, d.dirs[i].files[k].real, copies, &count);
-    discover_free(&d);
+    check_look(&k, c);
+    for (size_t i = 0; i < k.copy_count && count < MAX_COPIES; i++) {
+        bool known = k.copies[i].version == 0;
+        for (int j = 0; j < count; j++)
+            known |= copies[j].version == k.copies[i].version && copies[j].is_dll == k.copies[i].is_dll;
+        if (!known)
+            copies[count++] = (copy){ k.copies[i].version, cli_format("%s", path_of(&k.copies[i])), k.copies[i].is_dll };
+    }
+    list = cJSON_DetachItemFromObject(k.report.json, "frameworks");
+    cJSON_AddItemToObject(r->json, "frameworks", list);
+    if (!a->program_count)
+        cJSON_ArrayForEach(found, list)
+            add_program(found, a, r);
+    cJSON_Delete(k.report.json);
+    check_end(&k);
     return count;
 }
 
@@ -331,16 +405,16 @@ static void add_rows(const facts_table *t, const asked *a, cli_report *r)
 }
 
 /* The copies to speak of: the version that was named, else FILE's, else what the framework ships, else all that are found. */
-static int gather(cli *c, const asked *a, const char *path, copy *copies)
+static int gather(cli *c, asked *a, const char *path, copy *copies, cli_report *r)
 {
     int count = 0;
     char *full = path ? cli_tree_path(c, path) : NULL;
     if (a->version)
-        copies[count++] = (copy){ a->version, NULL };
+        copies[count++] = (copy){ a->version, NULL, false };
     else if (full)
-        add_copy(c, full, copies, &count);
+        count = look_at(c, full, copies);
     else
-        count = find_copies(c, copies);
+        count = find_copies(c, a, copies, r);
     free(full);
     return count;
 }
@@ -350,11 +424,14 @@ static void advise(cli *c, asked *a, const facts_table *t, const copy *copies, i
     char v[32];
     cJSON_AddStringToObject(r->json, "version", cli_version_text(copies[0].version, v));
     cJSON *versions = cJSON_AddArrayToObject(r->json, "versions");
+    bool any_system = !a->windows && !a->linux_os;
     if (a->sm)
         cJSON_AddNumberToObject(r->json, "sm", a->sm);
     for (int i = 0; i < count; i++) {
         a->version = copies[i].version;
         a->where = copies[i].path;
+        a->windows = any_system ? a->where && copies[i].is_dll : a->windows;
+        a->linux_os = any_system ? a->where && !copies[i].is_dll : a->linux_os;
         cJSON_AddItemToArray(versions, cJSON_CreateString(cli_version_text(a->version, v)));
         cli_say(c, "cuDNN %s%s%s\n", v, a->where ? " at " : "", a->where ? a->where : "");
         add_rows(t, a, r);
@@ -374,15 +451,15 @@ static int run(cli *c, int argc, char **argv)
         return CLI_CANNOT_READ;
     cli_report r;
     cli_report_begin(&r, "advise");
-    if (a.framework[0])
+    if (a.program_count)
         add_framework(c, &a, &r);
     if (!a.version && !a.sm && !path)
         a.sm = find_gpu(c);
-    int count = gather(c, &a, path, copies);
+    int count = gather(c, &a, path, copies, &r);
     if (count > 0)
         advise(c, &a, t, copies, count, &r);
     else
-        fprintf(stderr, "anydnn advise: no cuDNN with a known version was found%s%s; name one with --version\n", path ? " at " : "",
+        cli_problem("anydnn advise: no cuDNN with a known version was found%s%s; name one with --version", path ? " at " : "",
                 path ? path : "");
     code = count > 0 ? cli_report_end(c, &r) : CLI_CANNOT_READ;
     if (count == 0)
@@ -397,6 +474,8 @@ const cli_command cli_advise = {
     .run = run,
     .summary = "known defects that fit a version, a GPU and a framework",
     .usage = "usage: anydnn advise [FILE] [--version V] [--gpu sm_NN] [--framework NAME-VERSION] [--os linux|windows] [--op WORD]\n\n"
-             "Without any option: the copies and the GPU of this machine. Without --version: the version of FILE, of what the framework ships, or of every copy that `anydnn check` would find.\n"
+             "Without any option: the copies, the frameworks and the GPU of this machine, as `anydnn check` finds them. Without --version: the version of FILE,\n"
+             "of what the named framework ships, or of every copy that is found. Rows that name frameworks are shown to their users only: with --framework those\n"
+             "of that one, else, for each version, those of the frameworks found here that get it.\n"
              "\"Affected\" is what the vendor or a maintainer says; \"seen with\" is a report. A report alone is a note.\n",
 };

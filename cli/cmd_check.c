@@ -9,13 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void begin(check *k, const check *options)
+static void look(check *k)
 {
-    *k = *options;
     cli_report_begin(&k->report, "check");
     owners_begin(&k->owners, k->c->root);
     discover_run(&k->found, k->c->root, k->env);
     check_copies(k);
+}
+
+void check_look(check *k, cli *c)
+{
+    *k = (check){.c = c};
+    look(k);
+    check_frameworks(k);
+}
+
+static void begin(check *k, const check *options)
+{
+    *k = *options;
+    look(k);
     check_load(k);
     check_machine(k);
     check_frameworks(k);
@@ -29,7 +41,7 @@ static void begin(check *k, const check *options)
                       "copies that lie further on are not in this report", NULL, NULL);
 }
 
-static void end(check *k)
+void check_end(check *k)
 {
     for (size_t i = 0; k->lists && i < k->found.count; i++)
         inspect_free(&k->lists[i]);
@@ -205,10 +217,6 @@ static int run(cli *c, int argc, char **argv)
     cJSON *mends = NULL;
     int code = requires && env ? parse_options(&options, argc, argv, requires, env) : CLI_CANNOT_READ;
 
-    if (code == CLI_GOOD && *c->root && tree_look(c->root, "/", true).kind != TREE_DIR) {
-        fprintf(stderr, "anydnn check: --root %s is no folder that can be read\n", c->root);
-        code = CLI_CANNOT_READ;
-    }
     if (code != CLI_GOOD || !cli_facts_ready(c)) {
         free(requires);
         free(env);
@@ -221,7 +229,7 @@ static int run(cli *c, int argc, char **argv)
             cli_say(c, "nothing to mend\n");
         else if (!k.dry_run) {
             cJSON_Delete(k.report.json);
-            end(&k);
+            check_end(&k);
             begin(&k, &options); /* the report is about what is there now */
         }
         check_mend_failures(&k, mends);
@@ -232,7 +240,7 @@ static int run(cli *c, int argc, char **argv)
     print_copies(&k);
     print_machine(&k);
     code = cli_report_end(c, &k.report);
-    end(&k);
+    check_end(&k);
     free(requires);
     free(env);
     return code;

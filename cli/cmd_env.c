@@ -3,6 +3,7 @@
  *
  * anydnn env [--abi N] [--prefix DIR] [KIND...]: the settings with which builds and programs find one copy. */
 #include "cli.h"
+#include "store.h"
 #include "tree.h"
 
 #include <stdio.h>
@@ -231,7 +232,7 @@ static int run(cli *c, int argc, char **argv)
     static const char *const includes[] = { "include/x86_64-linux-gnu", "include/aarch64-linux-gnu", "include", NULL };
     static const char *const libs[] = { "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib", NULL };
     bool wanted[KINDS] = { false };
-    place p = { .prefix = "/usr/local", .abi = 9 };
+    place p = { .abi = 9 };
     const char *value, *abi = "9";
     for (int i = 1; i < argc; i++) {
         if ((value = cli_option_value(argc, argv, &i, "--prefix")) != NULL)
@@ -250,6 +251,11 @@ static int run(cli *c, int argc, char **argv)
     p.abi = atoi(abi);
     if (p.abi != 8 && p.abi != 9)
         return cli_usage("env", "--abi must be 8 or 9");
+    /* The store's own prefix where it is in use, so that what `install` made is found without a word. */
+    char *own = p.prefix ? NULL : store_default_prefix(c), *store = own ? tree_join(own, "opt/cudnn/current") : NULL;
+    if (!p.prefix)
+        p.prefix = store && tree_look(c->root, store, false).kind == TREE_LINK ? own : "/usr/local";
+    free(store);
     if (!*p.prefix || strpbrk(p.prefix, "\n\r"))
         return cli_usage("env", "--prefix needs a folder");
     char soname[32];
@@ -259,6 +265,7 @@ static int run(cli *c, int argc, char **argv)
     int code = p.include && p.lib ? print(c, &p, wanted) : CLI_CANNOT_READ;
     free(p.include);
     free(p.lib);
+    free(own);
     return code;
 }
 
@@ -267,6 +274,7 @@ const cli_command cli_env = {
     .run = run,
     .summary = "settings for shell, CMake, PowerShell, MSBuild, Bazel",
     .usage = "usage: anydnn env [--prefix DIR] [--abi 8|9] [shell|fish|cmake|powershell|msbuild|bazel]...\n\n"
-             "Prints what to set so that builds and programs take the copy under DIR (/usr/local). With one kind, only its\n"
+             "Prints what to set so that builds and programs take the copy under DIR: without it, where `anydnn install`\n"
+             "puts things if something is in use there (~/.local, for root /usr/local), else /usr/local. With one kind, only its\n"
              "text, as in\n  eval \"$(anydnn env --prefix ~/.local shell)\"\n",
 };

@@ -23,21 +23,44 @@ static void list(void)
            "NO_COLOR turns colour off; it is used only on a terminal.\n");
 }
 
+static void print_json(const cli_command *only)
+{
+    cli_report r;
+    cli_report_begin(&r, "help");
+    cJSON *commands = cJSON_AddArrayToObject(r.json, "commands");
+    for (size_t i = 0; cli_commands[i]; i++) {
+        cJSON *item = only && cli_commands[i] != only ? NULL : cJSON_CreateObject();
+        if (!item)
+            continue;
+        cJSON_AddStringToObject(item, "name", cli_commands[i]->name);
+        cJSON_AddStringToObject(item, "summary", cli_commands[i]->summary);
+        cJSON_AddStringToObject(item, "usage", cli_commands[i]->usage);
+        cJSON_AddItemToArray(commands, item);
+    }
+    cli_print_json(r.json);
+    cJSON_Delete(r.json);
+}
+
 static int run(cli *c, int argc, char **argv)
 {
-    (void)c;
     if (argc < 2) {
-        list();
+        if (c->json)
+            print_json(NULL);
+        else
+            list();
         return CLI_GOOD;
     }
     if (argc > 2)
         return cli_usage("help", "one command at a time");
     const cli_command *command = cli_command_named(argv[1]);
     if (!command) {
-        fprintf(stderr, "anydnn: there is no command \"%s\". `anydnn help` lists them.\n", argv[1]);
+        cli_problem("anydnn: there is no command \"%s\". `anydnn help` lists them.", argv[1]);
         return CLI_USAGE;
     }
-    printf("%s", command->usage);
+    if (c->json)
+        print_json(command);
+    else
+        printf("%s", command->usage);
     return CLI_GOOD;
 }
 

@@ -151,7 +151,7 @@ void inspect_check(const cli *c, const inspect_list *list, cli_report *r)
     inspect_check_names(list, r);
     inspect_check_links(list, r);
     inspect_check_copies(c, list, r);
-    inspect_check_sets(list, r);
+    inspect_check_sets(c, list, r);
     inspect_check_windows(list, r);
     inspect_check_headers(list, r);
     inspect_check_static(list, r);
@@ -175,7 +175,7 @@ static bool inspect_one(cli *c, const char *argument, bool api, bool devel, cli_
         if (archive)
             cJSON_AddItemToArray(files, inspect_file_json(&f));
         if (read != 0 && f.kind == FILE_MISSING)
-            fprintf(stderr, "anydnn: %s\n", f.problem);
+            cli_problem("anydnn: %s", f.problem);
         cli_file_free(&f);
         code = archive ? inspect_gather_archive(c, r, host, path, &list) : inspect_gather_file(c, path, &list);
     } else if (path && tree_link(c->root, path)) {
@@ -187,7 +187,7 @@ static bool inspect_one(cli *c, const char *argument, bool api, bool devel, cli_
         add_files(c, &list, files);
         inspect_check(c, &list, r);
     } else if (!host) {
-        fprintf(stderr, "anydnn: %s: there is no such file or folder\n", argument);
+        cli_problem("anydnn: %s: there is no such file or folder", argument);
     }
     inspect_free(&list);
     free(path);

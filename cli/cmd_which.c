@@ -4,6 +4,7 @@
  * `anydnn which`: which file would be, or has been, loaded, and why. */
 #include "which.h"
 #include "tree.h"
+#include "variable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,7 +230,7 @@ static int which_program(which *w)
         w->set.secure = true;
     p = ld_process_start(&w->set, program, error, sizeof error);
     if (!p) {
-        fprintf(stderr, "anydnn which: %s\n", *error ? error : "no memory");
+        cli_problem("anydnn which: %s", *error ? error : "no memory");
         free(program);
         free(by_path);
         return CLI_CANNOT_READ;
@@ -239,7 +240,7 @@ static int which_program(which *w)
 
         by = r && r->object ? r->object : ld_process_object(p, by_path);
         if (!by)
-            fprintf(stderr, "anydnn which: %s: %s\n", w->by, r && r->error ? r->error : "cannot be read");
+            cli_problem("anydnn which: %s: %s", w->by, r && r->error ? r->error : "cannot be read");
     }
     if (by || !by_path) {
         machine_findings(w, p);
@@ -290,7 +291,7 @@ static int run(cli *c, int argc, char **argv)
     cli_report_begin(&w.report, "which");
     w.results = cJSON_CreateArray();
     if (!w.windows && !w.pid && w.set.library_path)
-        which_check_list(&w.report, c->root, "LD_LIBRARY_PATH", w.set.library_path);
+        variable_check(&w.report, c->root, "LD_LIBRARY_PATH", w.set.library_path);
     code = w.windows ? which_windows(&w) : w.pid ? which_pid(&w) : w.use_python ? which_python(&w) : which_program(&w);
     place_results(&w);
     if (code != CLI_GOOD) {

@@ -14,7 +14,9 @@
 #endif
 
 const cli_command *const cli_commands[] = {
-    &cli_inspect, &cli_which, &cli_check, &cli_advise, &cli_facts, &cli_env, &cli_help, NULL,
+    &cli_inspect, &cli_which, &cli_check, &cli_advise, &cli_facts, &cli_env,
+    &cli_install, &cli_list, &cli_use, &cli_rollback, &cli_uninstall,
+    &cli_find, &cli_verify, &cli_run, &cli_help, NULL,
 };
 
 const cli_command *cli_command_named(const char *name)
@@ -27,12 +29,13 @@ const cli_command *cli_command_named(const char *name)
 
 int cli_usage(const char *command, const char *fmt, ...)
 {
+    char text[2000];
     va_list args;
     va_start(args, fmt);
-    fprintf(stderr, "anydnn %s: ", command);
-    vfprintf(stderr, fmt, args);
-    fprintf(stderr, "\nTry `anydnn help %s`.\n", command);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    cli_problem("anydnn %s: %s", command, text);
+    fprintf(stderr, "Try `anydnn help %s`.\n", command);
     return CLI_USAGE;
 }
 

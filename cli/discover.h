@@ -70,6 +70,8 @@ void discover_conda(discover *d, const char *path);
 void discover_prefix(discover *d, const char *prefix, const char *rule);
 /* Calls each for the elements of an environment variable of folders; one that starts with the root stands for the path inside it. */
 void discover_variable(discover *d, const char *name, void (*each)(discover *d, const char *path));
+/* Fills d->conf from the tree's ld.so.conf; nothing else is looked at. */
+void discover_conf(discover *d);
 /* discover_places.c: where to look. */
 void discover_places(discover *d);
 

@@ -160,6 +160,11 @@ static void read_conf(discover *d, const char *path)
     free(text);
 }
 
+void discover_conf(discover *d)
+{
+    read_conf(d, "/etc/ld.so.conf");
+}
+
 static void look_default(discover *d)
 {
     static const char *const dirs[] = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
@@ -167,7 +172,7 @@ static void look_default(discover *d)
 
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
         discover_look(d, dirs[i], "default", NULL);
-    read_conf(d, "/etc/ld.so.conf");
+    discover_conf(d);
     for (size_t i = 0; i < d->conf.count; i++)
         discover_look(d, d->conf.items[i], "ld.so.conf", NULL);
 }

@@ -86,7 +86,7 @@ static bool override(const char *path)
     cli_map map;
     char error[300];
     if (cli_map_open(&map, path, error, sizeof error) != 0) {
-        fprintf(stderr, "anydnn: --facts %s\n", error);
+        cli_problem("anydnn: --facts %s", error);
         return false;
     }
     facts_table t = { 0 };
@@ -96,7 +96,7 @@ static bool override(const char *path)
     if (!wrong && i < 0)
         wrong = cli_format("its first line is not that of one of the tables (`anydnn facts` lists them)");
     if (wrong) {
-        fprintf(stderr, "anydnn: --facts %s: %s\n", path, wrong);
+        cli_problem("anydnn: --facts %s: %s", path, wrong);
         free(wrong);
         free((void *)(size_t)t.cells);
         free(text);
@@ -117,7 +117,7 @@ static bool load(const cli *c)
                 char *text = copy_clean(f->data, f->size), *wrong = text ? split(text, &tables[i]) : cli_format("no memory");
                 tables[i].name = f->name;
                 if (wrong) {
-                    fprintf(stderr, "anydnn: table %s: %s\n", f->name, wrong);
+                    cli_problem("anydnn: table %s: %s", f->name, wrong);
                     free(wrong);
                     return false;
                 }

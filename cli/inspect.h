@@ -50,7 +50,7 @@ void inspect_check_files(const inspect_list *list, cli_report *r);
 void inspect_check_names(const inspect_list *list, cli_report *r);
 void inspect_check_links(const inspect_list *list, cli_report *r);
 void inspect_check_copies(const cli *c, const inspect_list *list, cli_report *r);
-void inspect_check_sets(const inspect_list *list, cli_report *r);
+void inspect_check_sets(const cli *c, const inspect_list *list, cli_report *r);
 void inspect_check_windows(const inspect_list *list, cli_report *r);
 void inspect_check_headers(const inspect_list *list, cli_report *r);
 void inspect_check_static(const inspect_list *list, cli_report *r);

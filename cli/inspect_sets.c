@@ -3,6 +3,7 @@
  *
  * Rules about what belongs together: the sub-libraries of one folder. */
 #include "inspect.h"
+#include "facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,8 @@ static bool all_ours(const lib_set *s)
     return false;
 }
 
-static void check_complete(const lib_set *s, int version, cli_report *r)
+/* Answers whether nothing is missing. */
+static bool check_complete(const lib_set *s, int version, cli_report *r)
 {
     char name[64], v[32];
     inspect_words missing = { .text = "" };
@@ -134,7 +136,7 @@ static void check_complete(const lib_set *s, int version, cli_report *r)
             inspect_word(&missing, name);
         }
     if (!missing.count)
-        return;
+        return true;
     cli_version_text(version, v);
     char *what = cli_format("The set is incomplete for cuDNN %s%s: missing %s", version ? v : s->abi == 8 ? "8" : "9",
                             version ? "" : " (its version is not known)", missing.text);
@@ -147,10 +149,22 @@ static void check_complete(const lib_set *s, int version, cli_report *r)
     cli_where(where, s->dir);
     free(what);
     free(fix);
+    return false;
 }
 
-/* A library that the program text of libcudnn_graph names and that is neither here nor expected: the loader takes it from elsewhere. */
-static void check_named(const lib_set *s, int version, cli_report *r)
+static bool is_released(const cli *c, int version)
+{
+    const facts_table *t = cli_facts_table(c, "cudnn_releases");
+
+    for (size_t i = 0; t && i < t->rows; i++)
+        if (atoi(cli_facts_cell(t, i, "cudnnGetVersion")) == version)
+            return true;
+    return false;
+}
+
+/* A library that the program text of libcudnn_graph names and that is neither here nor expected: the loader takes it from elsewhere. The
+ * vendor publishes 9.20.0 so, hence only a note where all that the release consists of is here. */
+static void check_named(const lib_set *s, int version, bool whole, cli_report *r)
 {
     const inspect_entry *graph = part_of(s, "graph");
     inspect_words w = { .text = "" };
@@ -169,21 +183,27 @@ static void check_named(const lib_set *s, int version, cli_report *r)
     if (!w.count)
         return;
     char *what = cli_format("%s names a library that is not here: %s", graph->name, w.text);
-    cJSON *where = cli_finding(r, CLI_WARNING, "named-not-here", what,
-                               "At run time the loader looks for it elsewhere; a copy of another version in the loader cache gives "
-                               "SUBLIBRARY_VERSION_MISMATCH (1002).", "install a package that has it, or take the other cuDNN off the search path");
+    cJSON *where = cli_finding(r, whole ? CLI_NOTE : CLI_WARNING, "named-not-here", what,
+                               whole ? "The release does not have it and works without. At run time the loader looks for it elsewhere; a copy of "
+                                       "another version in the loader cache gives SUBLIBRARY_VERSION_MISMATCH (1002)."
+                                     : "At run time the loader looks for it elsewhere; a copy of another version in the loader cache gives "
+                                       "SUBLIBRARY_VERSION_MISMATCH (1002).",
+                               whole ? "take any other cuDNN 9 off the search path, or install a later release, which has it"
+                                     : "install a package that has it, or take the other cuDNN off the search path");
     cli_where(where, graph->file.path);
     free(what);
 }
 
-static void check_set(const lib_set *s, cli_report *r)
+static void check_set(const cli *c, const lib_set *s, cli_report *r)
 {
     int version = set_version(s);
+    bool whole;
+
     if (s->abi < 8)
         return;
     check_mixed(s, version, r);
-    check_complete(s, version, r);
-    check_named(s, version, r);
+    whole = check_complete(s, version, r);
+    check_named(s, version, whole && is_released(c, version), r);
 }
 
 /* Files of different machines in one folder: the minority is named. */
@@ -218,7 +238,7 @@ static void check_machines(const inspect_list *list, size_t first, cli_report *r
     }
 }
 
-void inspect_check_sets(const inspect_list *list, cli_report *r)
+void inspect_check_sets(const cli *c, const inspect_list *list, cli_report *r)
 {
     for (size_t i = 0; i < list->count; i++) {
         const inspect_entry *e = &list->entries[i];
@@ -231,6 +251,6 @@ void inspect_check_sets(const inspect_list *list, cli_report *r)
         if (new_dir)
             check_machines(list, i, r);
         if (new_set)
-            check_set(&s, r);
+            check_set(c, &s, r);
     }
 }

@@ -3,6 +3,7 @@
  *
  * The tool: takes the common options out of the command line and runs the command. */
 #include "cli.h"
+#include "tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static int take_options(cli *c, int argc, char **argv, bool *help)
             continue;
         }
         if (value && !*value) {
-            fprintf(stderr, "anydnn: %s needs a value\n", argv[i]);
+            cli_problem("anydnn: %s needs a value", argv[i]);
             return -1;
         }
     }
@@ -57,7 +58,8 @@ static int run(cli *c, int argc, char **argv)
     if (argc < 0)
         return CLI_USAGE;
     if (argc > 0 && strcmp(argv[0], "--version") == 0) {
-        printf("anydnn %s\n", ANYDNN_VERSION);
+        if (!c->json) /* each object has the version */
+            printf("anydnn %s\n", ANYDNN_VERSION);
         return CLI_GOOD;
     }
     if (argc == 0 || help) {
@@ -66,8 +68,12 @@ static int run(cli *c, int argc, char **argv)
     }
     const cli_command *command = cli_command_named(argv[0]);
     if (!command) {
-        fprintf(stderr, "anydnn: there is no command \"%s\". `anydnn help` lists them.\n", argv[0]);
+        cli_problem("anydnn: there is no command \"%s\". `anydnn help` lists them.", argv[0]);
         return CLI_USAGE;
+    }
+    if (*c->root && tree_look(c->root, "/", true).kind != TREE_DIR) {
+        cli_problem("anydnn %s: --root %s is no folder that can be read", argv[0], c->root);
+        return CLI_CANNOT_READ;
     }
     return command->run(c, argc, argv);
 }
@@ -78,6 +84,7 @@ int main(int argc, char **argv)
     const char *no_color = getenv("NO_COLOR");
     c.color = isatty(fileno(stdout)) && !(no_color && *no_color);
     int code = run(&c, argc - 1, argv + 1);
+    cli_end(&c, argc > 1 && argv[1] && argv[1][0] != '-' ? argv[1] : NULL);
     /* A full disk or a closed pipe must not look like a good answer. */
     if (fflush(stdout) != 0 || ferror(stdout))
         return CLI_CANNOT_READ;

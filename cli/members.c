@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 18 };
+enum { BLOCK = 1 << 18, RETRIES_MAX = 100 };
 
 /* Folders that a path descends into, minus those it climbs; -1 where it climbs above its start. */
 static int depth_of(const char *path, int depth)
@@ -64,7 +64,7 @@ static void describe(struct archive_entry *entry, archive_member *m)
 static unsigned char *read_data(struct archive *a, const archive_member *m, const archive_limits *limits, uint64_t *total, size_t *size,
                                 archive_status *status)
 {
-    size_t room = m->size && m->size < limits->member_size ? (size_t)m->size + 1 : BLOCK, used = 0;
+    size_t room = m->size && m->size < limits->member_size ? (size_t)m->size + 1 : BLOCK, used = 0, retries = 0;
     /* A header may promise any size: memory grows as bytes come. */
     room = room < ((size_t)64 << 20) ? room : (size_t)64 << 20;
     unsigned char *data = malloc(room);
@@ -77,9 +77,9 @@ static unsigned char *read_data(struct archive *a, const archive_member *m, cons
             room *= 2;
         }
         la_ssize_t n = archive_read_data(a, data + used, room - used);
-        if (n == ARCHIVE_RETRY)
+        if (n == ARCHIVE_RETRY && ++retries < RETRIES_MAX)
             continue;
-        if (n < 0) {
+        if (n < 0) {  /* sparse entries out of order are answered with "retry" for ever */
             *status = ARCHIVE_DAMAGED;
             break;
         }
@@ -106,7 +106,7 @@ static archive_status walk(struct archive *a, const archive_limits *limits, cons
     for (size_t count = 0; (code = archive_read_next_header(a, &entry)) != ARCHIVE_EOF;) {
         archive_member m;
         archive_status status = ARCHIVE_GOOD;
-        if (code == ARCHIVE_RETRY && ++retries < 100)
+        if (code == ARCHIVE_RETRY && ++retries < RETRIES_MAX)
             continue;
         if (code < ARCHIVE_WARN) {
             snprintf(error, error_size, "%s", archive_error_string(a) ? archive_error_string(a) : "the archive is damaged");

@@ -2,30 +2,33 @@
  * Copyright the anydnn authors
  *
  * Records: /var/lib/dpkg/info/PACKAGE.list (one path a line), *.dist-info/RECORD (comma-separated, path first, relative to the folder above;
- * PEP 376), conda-meta/NAME-VERSION-BUILD.json (paths relative to the environment). Only lines that name cuDNN are kept. */
+ * PEP 376), conda-meta/NAME-VERSION-BUILD.json (paths relative to the environment). Only lines that name cuDNN are kept. The database of rpm is
+ * binary, of three kinds (sqlite, ndb, Berkeley): the program rpm reads it. */
 #include "owner.h"
 
 #include "cli.h"
+#include "process.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_AT_MOST = 64 << 20, NAMES_AT_MOST = 200000 };
+enum { RECORD_AT_MOST = 64 << 20, NAMES_AT_MOST = 200000, RPM_SECONDS = 5, RPM_FILES = 500 };
 
 static size_t add_owner(owners *o, const char *kind, const char *package, const char *version, const char *place)
 {
-    owner *grown = realloc(o->items, (o->count + 1) * sizeof *grown);
+    owner **grown = realloc(o->items, (o->count + 1) * sizeof *grown), *who = grown ? malloc(sizeof *who) : NULL;
 
-    if (!grown)
-        return 0;
-    o->items = grown;
-    grown[o->count] = (owner){.kind = kind, .package = strdup(package), .version = version ? strdup(version) : NULL, .place = place ? strdup(place) : NULL};
+    o->items = grown ? grown : o->items;
+    if (!who)
+        return OWNER_NONE;
+    *who = (owner){.kind = kind, .package = strdup(package), .version = version ? strdup(version) : NULL, .place = place ? strdup(place) : NULL};
+    grown[o->count] = who;
     return o->count++;
 }
 
 static void add_entry(owners *o, char *path, size_t who)
 {
-    owner_entry *grown = path ? realloc(o->entries, (o->entry_count + 1) * sizeof *grown) : NULL;
+    owner_entry *grown = path && who != OWNER_NONE ? realloc(o->entries, (o->entry_count + 1) * sizeof *grown) : NULL;
 
     if (!grown) {
         free(path);
@@ -106,7 +109,7 @@ static void dpkg_line(owners *o, char *line, const char *package, size_t *who)
 {
     if (!is_kept(line))
         return;
-    if (*who == (size_t)-1) {
+    if (*who == OWNER_NONE) {
         char *bare = cli_format("%.*s", (int)strcspn(package, ":"), package), *version = bare ? owner_dpkg_version(o->root, bare) : NULL;
 
         *who = add_owner(o, "dpkg", bare ? bare : package, version, NULL);
@@ -123,7 +126,7 @@ static void read_dpkg(owners *o)
 
     for (size_t i = 0; i < list.count; i++) {
         char *name = list.entries[i].name, *path, *text;
-        size_t who = (size_t)-1;
+        size_t who = OWNER_NONE;
 
         if (!ends_with(name, ".list"))
             continue;
@@ -135,6 +138,82 @@ static void read_dpkg(owners *o)
         free(path);
     }
     tree_list_free(&list);
+}
+
+/* "libcudnn8\t8.9.7.29-1.cuda12.2\t/usr/lib64/libcudnn.so.8" */
+static void rpm_line(owners *o, char *line, const char *place, size_t *who)
+{
+    char *version = strchr(line, '\t'), *path = version ? strchr(version + 1, '\t') : NULL;
+
+    (void)place;
+    if (!path || !is_kept(path + 1))
+        return;
+    *version++ = 0;
+    *path++ = 0;
+    if (*who == OWNER_NONE || strcmp(o->items[*who]->package, line) != 0 || strcmp(o->items[*who]->version, version) != 0)
+        *who = add_owner(o, "rpm", line, version, NULL);
+    add_entry(o, tree_real_parent(o->root, path), *who);
+}
+
+/* Folder of rpm's database as this process sees it; NULL where there is none. The caller frees. */
+static char *rpm_database(const char *root)
+{
+    static const char *const files[] = {"/usr/lib/sysimage/rpm/rpmdb.sqlite", "/usr/lib/sysimage/rpm/Packages.db", "/usr/lib/sysimage/rpm/Packages",
+                                        "/var/lib/rpm/rpmdb.sqlite",          "/var/lib/rpm/Packages.db",          "/var/lib/rpm/Packages"};
+    char *host = NULL, *full;
+
+    for (size_t i = 0; !host && i < sizeof files / sizeof *files; i++)
+        host = tree_look(root, files[i], true).kind == TREE_FILE ? tree_host(root, files[i]) : NULL;
+    full = host ? realpath(host, NULL) : NULL; /* rpm wants it absolute */
+    if (full)
+        *strrchr(full, '/') = 0;
+    free(host);
+    return full;
+}
+
+/* Asks rpm for all files of the packages that own these; a file that no package owns is a line without tabs. */
+static void read_rpm(owners *o, char *const *paths, size_t count)
+{
+    static const char *const c_locale[] = {"LC_ALL=C", NULL};
+    char *database = count ? rpm_database(o->root) : NULL;
+    const char *const start[] = {"rpm", "--dbpath", database, "-q", "--qf", "[%{=NAME}\\t%{=VERSION}-%{=RELEASE}\\t%{FILENAMES}\\n]", "-f"};
+    enum { START = sizeof start / sizeof *start };
+    const char **argv = database ? malloc((START + count + 1) * sizeof *argv) : NULL;
+    size_t who = OWNER_NONE;
+    process rpm;
+
+    if (argv) {
+        memcpy(argv, start, sizeof start);
+        for (size_t i = 0; i < count; i++)
+            argv[START + i] = paths[i];
+        argv[START + count] = NULL;
+        if (process_run(&rpm, argv, c_locale, RPM_SECONDS) == 0) {
+            if (rpm.output.text && !rpm.late)
+                each_line(o, rpm.output.text, NULL, &who, rpm_line);
+            process_free(&rpm);
+        }
+    }
+    free(argv);
+    free(database);
+}
+
+/* All files of a folder at once. */
+static void read_rpm_folder(owners *o, const discover_dir *dir)
+{
+    char **paths = calloc(dir->count + 1, sizeof *paths);
+    size_t count = 0;
+
+    for (size_t i = 0; paths && i < dir->count && count < RPM_FILES; i++) {
+        paths[count] = tree_join(dir->path, dir->files[i].name);
+        if (paths[count] && discover_names_add(&o->asked, paths[count]))
+            count++;
+        else
+            free(paths[count]);
+    }
+    read_rpm(o, paths, count);
+    while (count > 0)
+        free(paths[--count]);
+    free(paths);
 }
 
 static void record_line(owners *o, char *line, const char *site, size_t *who)
@@ -237,10 +316,10 @@ static void read_conda(owners *o, const char *env)
 
 void owners_take(owners *o, const char *kind, const char *place, char *text)
 {
-    size_t who = (size_t)-1;
+    size_t who = OWNER_NONE;
 
-    if (strcmp(kind, "dpkg") == 0) {
-        each_line(o, text, place, &who, dpkg_line);
+    if (strcmp(kind, "dpkg") == 0 || strcmp(kind, "rpm") == 0) {
+        each_line(o, text, place, &who, strcmp(kind, "rpm") == 0 ? rpm_line : dpkg_line);
         return;
     }
     who = add_owner(o, strcmp(kind, "conda") == 0 ? "conda" : "wheel", "fuzz", NULL, place);
@@ -258,14 +337,18 @@ void owners_begin(owners *o, const char *root)
 void owners_end(owners *o)
 {
     for (size_t i = 0; i < o->count; i++) {
-        free(o->items[i].package);
-        free(o->items[i].version);
-        free(o->items[i].place);
+        free(o->items[i]->package);
+        free(o->items[i]->version);
+        free(o->items[i]->place);
+        free(o->items[i]);
     }
     for (size_t i = 0; i < o->entry_count; i++)
         free(o->entries[i].path);
     for (size_t i = 0; i < o->read.count; i++)
         free(o->read.items[i]);
+    for (size_t i = 0; i < o->asked.count; i++)
+        free(o->asked.items[i]);
+    free(o->asked.items);
     free(o->items);
     free(o->entries);
     free(o->read.items);
@@ -304,19 +387,36 @@ static void read_records(owners *o, const discover_dir *dir)
         read_site(o, dir->base);
     else
         read_store(o, dir);
+    if (!dir->base)
+        read_rpm_folder(o, dir);
+}
+
+static const owner *look_up(const owners *o, const char *real)
+{
+    for (size_t i = 0; i < o->entry_count; i++)
+        if (strcmp(o->entries[i].path, real) == 0)
+            return o->items[o->entries[i].owner];
+    return NULL;
 }
 
 const owner *owner_of(owners *o, const discover_dir *dir, const char *path)
 {
     char *real = tree_real_parent(o->root, path);
-    const owner *found = NULL;
+    const owner *found;
 
     read_records(o, dir);
-    for (size_t i = 0; real && !found && i < o->entry_count; i++)
-        if (strcmp(o->entries[i].path, real) == 0)
-            found = &o->items[o->entries[i].owner];
+    found = real ? look_up(o, real) : NULL;
+    if (real && !found && is_kept(real) && discover_names_add(&o->asked, real)) {
+        read_rpm(o, &real, 1);
+        found = look_up(o, real);
+    }
     free(real);
     return found;
+}
+
+bool owner_is_system(const owner *who)
+{
+    return who && (strcmp(who->kind, "dpkg") == 0 || strcmp(who->kind, "rpm") == 0);
 }
 
 char *owner_remove_command(const owner *who)
@@ -325,6 +425,8 @@ char *owner_remove_command(const owner *who)
 
     if (strcmp(who->kind, "dpkg") == 0)
         return cli_format("apt-get remove %s", who->package);
+    if (strcmp(who->kind, "rpm") == 0)
+        return cli_format("dnf remove %s", who->package);
     if (strcmp(who->kind, "conda") == 0)
         return cli_format("conda remove --prefix '%s' %s", who->place, who->package);
     if (strcmp(who->kind, "wheel") == 0 && (lib = strstr(who->place, "/lib/python")) != NULL && ends_with(who->place, "/site-packages"))

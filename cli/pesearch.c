@@ -69,6 +69,11 @@ char *pe_host(const char *root, const char *path)
     return at;
 }
 
+static bool is_absolute(const char *path)
+{
+    return is_separator(*path) || (*path && path[1] == ':');
+}
+
 /* Folder of a path, without the separator; "" where it has none. */
 static char *folder_of(const char *path)
 {
@@ -125,11 +130,15 @@ typedef struct pe_walk {
 
 static void look_in(pe_walk *w, const char *dir, const char *rule)
 {
-    char *path, *inside, *why;
+    char *path, *inside, *why, *whole = NULL;
     bool stops = false;
 
     if (w->stopped || !*dir)
         return;
+    if (!is_absolute(dir) && w->m->cwd && *w->m->cwd) {
+        whole = cli_format("%s%s%s", w->m->cwd, is_separator(w->m->cwd[strlen(w->m->cwd) - 1]) ? "" : "\\", dir);
+        dir = whole ? whole : dir;
+    }
     path = cli_format("%s%s%s", dir, is_separator(dir[strlen(dir) - 1]) ? "" : strchr(dir, '\\') || dir[1] == ':' ? "\\" : "/", w->name);
     inside = path ? pe_host(w->m->root, path) : NULL;
     if (inside && tree_look(w->m->root, inside, true).kind != TREE_FILE) {
@@ -151,6 +160,7 @@ static void look_in(pe_walk *w, const char *dir, const char *rule)
         }
         add_try(w->r, path, rule, !why, why);
     }
+    free(whole);
     free(inside);
 }
 
@@ -229,16 +239,17 @@ static bool is_known(const char *name)
 
 void pe_search(const pe_machine *m, const char *name, pe_result *r)
 {
-    char *full = strchr(name, '.') ? strdup(name) : cli_format("%s.dll", name), *dir = folder_of(name), *base;
+    const char *base = name + strlen(name);
+    char *full, *dir = folder_of(name);
     pe_walk w = { m, r, NULL, false };
 
+    while (base > name && !is_separator(base[-1]))
+        base--;
+    full = strchr(base, '.') ? strdup(name) : cli_format("%s.dll", name);
     memset(r, 0, sizeof *r);
     if (full && dir) {
-        base = full + strlen(full);
-        while (base > full && !is_separator(base[-1]))
-            base--;
-        w.name = base;
-        if (*dir)
+        w.name = is_absolute(name) ? full + (base - name) : full; /* a relative path is looked for below each folder */
+        if (is_absolute(name))
             look_in(&w, dir, "path");
         else if (is_known(full))
             look_in(&w, "C:\\Windows\\System32", "known-dll");

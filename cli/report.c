@@ -153,8 +153,41 @@ static void print_text(const cli *c, const cli_report *r)
             r->notes, r->notes == 1 ? "" : "s");
 }
 
+static bool json_printed;
+static char *first_problem;
+
+void cli_problem(const char *fmt, ...)
+{
+    char text[4000];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    char *clean = cli_clean(text, true);
+    fprintf(stderr, "%s\n", clean ? clean : "");
+    if (first_problem)
+        free(clean);
+    else
+        first_problem = clean;
+}
+
+void cli_end(const cli *c, const char *command)
+{
+    const char *text = first_problem ? strstr(first_problem, ": ") : NULL;
+    if (c->json && !json_printed) {
+        cli_report r;
+        cli_report_begin(&r, command ? command : "");
+        cJSON_AddItemToObject(r.json, "error", text ? cJSON_CreateString(text + 2) : cJSON_CreateNull());
+        cli_print_json(r.json);
+        cJSON_Delete(r.json);
+    }
+    free(first_problem);
+    first_problem = NULL;
+}
+
 void cli_print_json(cJSON *json)
 {
+    json_printed = true;
     clean_strings(json);
     char *text = cJSON_Print(json);
     if (text)

@@ -32,8 +32,6 @@ typedef struct which {
 
 /* Value of a variable in the environment asked about: --env, else (only without --root) our own. NULL where it is not set. */
 const char *which_env(const which *w, const char *name);
-/* Findings about the elements of a list such as LD_LIBRARY_PATH. Answers how many were bad. */
-int which_check_list(cli_report *report, const char *root, const char *variable, const char *list);
 
 /* Adds one answer to the JSON and prints it for people. */
 cJSON *which_add(which *w, const ld_result *r);

@@ -6,6 +6,7 @@
 #include "which.h"
 #include "elf.h"
 #include "file.h"
+#include "inspect.h"
 #include "tree.h"
 
 #include <stdlib.h>
@@ -161,6 +162,63 @@ static void judge_symbols(which *w, const ld_process *p, const part *parts, size
     elf_close(&f);
 }
 
+/* The function of cuDNN is defined in one of these open files, under whatever version node. */
+static bool is_defined(const elf_file *files, size_t count, const char *name)
+{
+    elf_symbol s;
+
+    for (size_t i = 0; i < count; i++)
+        if (elf_symbol_named(&files[i], name, &s) == 0)
+            return true;
+    return false;
+}
+
+/* A program or library that was built with other headers asks for functions that the cuDNN it gets does not have. */
+static void judge_user(which *w, const ld_process *p, const ld_object *user, const part *library, const elf_file *files, size_t count)
+{
+    inspect_words missing = {.text = ""};
+    elf_file f;
+    elf_symbol s;
+
+    memset(&f, 0, sizeof f);
+    if (open_elf(p, user, &f) != 0)
+        return;
+    for (size_t i = 0; i < elf_symbol_count(&f); i++)
+        if (elf_symbol_at(&f, i, &s) == 0 && !s.defined && strncmp(s.name, "cudnn", 5) == 0 && s.name[5] >= 'A' && s.name[5] <= 'Z' &&
+            !is_defined(files, count, s.name))
+            inspect_word(&missing, s.name);
+    elf_close(&f);
+    if (missing.count) {
+        char *what = cli_format("%s needs %s, which %s does not have.", user->path, missing.text, library->object->path);
+        cJSON *where = cli_finding(&w->report, CLI_ERROR, "undefined-symbol", what,
+                                   "It was built with the headers of another version. It ends with \"undefined symbol\", when it starts or at the first call.",
+                                   "install the cuDNN that it was built for, or build it again with the headers of this one");
+
+        cli_where(where, user->path);
+        describe(where, library);
+        free(what);
+    }
+}
+
+/* Everything in the process that is no part of cuDNN and no C library, against all parts that were found. */
+static void judge_users(which *w, const ld_process *p, const part *parts, size_t count)
+{
+    static elf_file files[PARTS_MAX];
+    const part *library = NULL;
+    size_t open = 0;
+
+    memset(files, 0, sizeof files);
+    for (size_t i = 0; i < count; i++) {
+        library = !library && !*parts[i].file.part ? &parts[i] : library;
+        open += open_elf(p, parts[i].object, &files[open]) == 0;
+    }
+    for (size_t i = 0; library && i < p->object_count; i++)
+        if (!p->objects[i]->is_interpreter && !which_is_cudnn(p->objects[i]->soname ? p->objects[i]->soname : p->objects[i]->path))
+            judge_user(w, p, p->objects[i], library, files, open);
+    while (open > 0)
+        elf_close(&files[--open]);
+}
+
 void which_judge(which *w, const ld_process *p)
 {
     static part parts[PARTS_MAX];
@@ -170,6 +228,7 @@ void which_judge(which *w, const ld_process *p)
         judge_mix(w, parts, count, abi);
     for (size_t i = 0; i < count; i++)
         judge_symbols(w, p, parts, count, &parts[i]);
+    judge_users(w, p, parts, count);
     for (size_t i = 0; i < count; i++) {
         cli_file_free(&parts[i].file);
         free(parts[i].dir);

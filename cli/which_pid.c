@@ -6,6 +6,7 @@
 #include "file.h"
 #include "maps.h"
 #include "tree.h"
+#include "variable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static int open_process(which *w, process *x)
     memset(x, 0, sizeof *x);
     text = maps_path ? tree_read(w->c->root, maps_path, TEXT_MAX, &size) : NULL;
     if (!text || maps_parse(&x->m, text, size) != 0)
-        fprintf(stderr, "anydnn which: %s cannot be read: there is no such process, or it is another user's\n",
+        cli_problem("anydnn which: %s cannot be read: there is no such process, or it is another user's",
                 maps_path ? maps_path : "the map");
     if (environ_path)
         x->environment = tree_read(w->c->root, environ_path, TEXT_MAX, &x->environment_size);
@@ -238,7 +239,7 @@ int which_pid(which *w)
         return CLI_CANNOT_READ;
     }
     if (w->set.library_path)
-        which_check_list(&w->report, w->c->root, "LD_LIBRARY_PATH", w->set.library_path);
+        variable_check(&w->report, w->c->root, "LD_LIBRARY_PATH", w->set.library_path);
     for (int k = 0; k < w->needs_count; k++) {
         bool any = false;
 

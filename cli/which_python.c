@@ -156,7 +156,7 @@ static int ask_framework(which *w, const python_env *e, const framework *f, cons
     ld_object *caller;
 
     if (!p) {
-        fprintf(stderr, "anydnn which: %s\n", error);
+        cli_problem("anydnn which: %s", error);
         free(version);
         return CLI_CANNOT_READ;
     }
@@ -274,7 +274,7 @@ int which_python(which *w)
     bool any = false;
 
     if (python_env_read(&e, w, error, sizeof error) != 0) {
-        fprintf(stderr, "anydnn which: %s\n", error);
+        cli_problem("anydnn which: %s", error);
         python_env_free(&e);
         return CLI_CANNOT_READ;
     }

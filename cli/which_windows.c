@@ -98,13 +98,9 @@ static void judge_shadowed(which *w, const char *name, const pe_result *r)
     free(why);
 }
 
-static bool is_system_name(const char *name)
+static bool begins(const char *name, const char *const *starts, size_t count)
 {
-    static const char *const starts[] = { "api-ms-", "ext-ms-",  "kernel", "ntdll",       "msvcrt",  "advapi32",
-                                          "user32",  "gdi32",    "ws2_32", "ole",         "shell32", "vcruntime",
-                                          "msvcp",   "ucrtbase", "bcrypt", "version.dll", "dbghelp", "nvcuda" };
-
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t k = 0;
 
         while (starts[i][k] && starts[i][k] == (name[k] >= 'A' && name[k] <= 'Z' ? name[k] + 32 : name[k]))
@@ -115,7 +111,32 @@ static bool is_system_name(const char *name)
     return false;
 }
 
-/* Imports of the DLL that was found; those of Windows itself are taken to be there. */
+static bool is_system_name(const char *name)
+{
+    static const char *const starts[] = { "api-ms-", "ext-ms-", "kernel",  "ntdll",    "msvcrt", "advapi32",    "user32",   "gdi32",
+                                          "ws2_32",  "ole",     "shell32", "ucrtbase", "bcrypt", "version.dll", "dbghelp", "nvcuda" };
+
+    return begins(name, starts, sizeof starts / sizeof *starts);
+}
+
+/* The runtime of Visual C++ comes with a package of its own, which puts it into System32. */
+static bool is_runtime_name(const char *name)
+{
+    static const char *const starts[] = { "vcruntime", "msvcp" };
+
+    return begins(name, starts, sizeof starts / sizeof *starts);
+}
+
+static bool has_system_folder(const which *w)
+{
+    char *dir = pe_host(w->c->root, "C:\\Windows\\System32");
+    bool is_there = dir && tree_look(w->c->root, dir, true).kind == TREE_DIR;
+
+    free(dir);
+    return is_there;
+}
+
+/* Imports of the DLL that was found; those of Windows itself are taken to be there, and the runtime of Visual C++ in a tree without System32. */
 static void judge_imports(which *w, const pe_machine *m, const pe_result *r)
 {
     char *inside = r->loaded ? pe_host(m->root, r->loaded) : NULL, *host = inside ? tree_host(m->root, inside) : NULL;
@@ -129,7 +150,7 @@ static void judge_imports(which *w, const pe_machine *m, const pe_result *r)
     for (size_t i = 0; host && (i > 0 || pe_open(&f, host) == 0) && (name = pe_import(&f, i, &delayed)) != NULL; i++) {
         pe_result found;
 
-        if (delayed || is_system_name(name))
+        if (delayed || is_system_name(name) || (is_runtime_name(name) && !has_system_folder(w)))
             continue;
         pe_search(&next, name, &found);
         if (!found.loaded) {
@@ -138,7 +159,7 @@ static void judge_imports(which *w, const pe_machine *m, const pe_result *r)
                 cli_finding(&w->report, CLI_ERROR, "missing-import", what,
                             "The load then ends with error 126, \"the specified module could not be found\", though the DLL itself "
                             "is there.",
-                            NULL);
+                            is_runtime_name(name) ? "install the Visual C++ redistributable package for x64" : NULL);
 
             for (size_t k = 0; k < found.try_count; k++)
                 cli_where(where, found.tries[k].path);

@@ -3,6 +3,9 @@
 set(ANYDNN_INSTALL_ABI 8 CACHE STRING "ABI of `cmake --install`: 8 or 9 (the variable ABI of the environment wins)")
 set_property(CACHE ANYDNN_INSTALL_ABI PROPERTY STRINGS 8 9)
 set(ANYDNN_LIBDIR lib CACHE STRING "Folder of libraries below the prefix")
+if(TARGET dn_cli)
+  target_compile_definitions(dn_cli PUBLIC CLI_LIBDIR="${ANYDNN_LIBDIR}") # where the tool finds what belongs to it
+endif()
 
 set(DN_PACKAGE_DIR ${CMAKE_BINARY_DIR}/package)
 string(REGEX REPLACE "[^/]+" ".." DN_UP_FROM_LIB "${ANYDNN_LIBDIR}")

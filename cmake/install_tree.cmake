@@ -46,7 +46,12 @@ put("${lib}/cmake/CUDNN" "${DN_BUILD}/package/v${abi}/CUDNNConfig.cmake"
     "${DN_BUILD}/package/v${abi}/CUDNNConfigVersion.cmake")
 put("${lib}/pkgconfig" "${DN_BUILD}/package/v${abi}/cudnn.pc")
 
-# The tool, which needs libarchive and cJSON to be built, with its manual and its completions.
+# What `anydnn run` puts into a program's loader.
+if(EXISTS "${DN_BUILD}/lib/anydnn/libanydnn_audit.so")
+  put("${lib}/anydnn" "${DN_BUILD}/lib/anydnn/libanydnn_audit.so")
+endif()
+
+# The tool, which needs libarchive, cJSON and nettle to be built, with its manual and its completions.
 if(EXISTS "${DN_BUILD}/bin/anydnn")
   put("${DN_PREFIX}/bin" "${DN_BUILD}/bin/anydnn")
   if(DN_STRIP)
@@ -61,5 +66,17 @@ if(EXISTS "${DN_BUILD}/bin/anydnn")
   put("${DN_PREFIX}/share/fish/vendor_completions.d" "${DN_SOURCE}/completion/anydnn.fish")
   file(MAKE_DIRECTORY "${DN_PREFIX}/share/bash-completion/completions")
   configure_file("${DN_SOURCE}/completion/anydnn.bash" "${DN_PREFIX}/share/bash-completion/completions/anydnn" COPYONLY)
+endif()
+# dnbench, which the tool starts for find and verify, and its lists.
+if(EXISTS "${DN_BUILD}/bin/dnbench")
+  put("${DN_PREFIX}/libexec/anydnn" "${DN_BUILD}/bin/dnbench")
+  if(DN_STRIP)
+    execute_process(COMMAND "${DN_STRIP}" --strip-unneeded "${DN_PREFIX}/libexec/anydnn/dnbench" RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR "${DN_STRIP} failed on ${DN_PREFIX}/libexec/anydnn/dnbench")
+    endif()
+  endif()
+  file(GLOB lists "${DN_SOURCE}/bench/lists/*.txt")
+  put("${DN_PREFIX}/share/anydnn/lists" ${lists})
 endif()
 message(STATUS "anydnn ${DN_ANYDNN_VERSION} as cuDNN ${version} is in ${DN_PREFIX}")

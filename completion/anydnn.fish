@@ -2,7 +2,7 @@
 # Copyright the anydnn authors
 #
 # Completion of anydnn for fish.
-set -l commands inspect which check advise facts env help
+set -l commands inspect which check advise facts env install list use rollback uninstall find verify run help
 complete -c anydnn -f
 complete -c anydnn -l json -d 'One JSON object on the standard output'
 complete -c anydnn -s q -l quiet -d 'Only errors and warnings'
@@ -16,8 +16,16 @@ complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a check -d 'E
 complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a advise -d 'Known defects that fit'
 complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a facts -d 'The tables'
 complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a env -d 'Settings for builds and programs'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a install -d 'Install an archive or a wheel, switch to it'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a list -d 'Installed versions'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a use -d 'Switch to an installed version'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a rollback -d 'Back to what was in use before'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a uninstall -d 'Remove an installed version'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a find -d 'Time every algorithm, keep the winners'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a verify -d 'Show by doing it that a cuDNN works'
+complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a program with a chosen cuDNN'
 complete -c anydnn -n "not __fish_seen_subcommand_from $commands" -a help -d 'Help on a command'
-complete -c anydnn -n '__fish_seen_subcommand_from inspect advise' -F
+complete -c anydnn -n '__fish_seen_subcommand_from inspect advise find' -F
 complete -c anydnn -n '__fish_seen_subcommand_from inspect' -l api -d 'Lists of functions'
 complete -c anydnn -n '__fish_seen_subcommand_from inspect' -l devel -d 'As a development install'
 complete -c anydnn -n '__fish_seen_subcommand_from which' -l exe -rF -d 'Program that asks'
@@ -44,4 +52,35 @@ complete -c anydnn -n '__fish_seen_subcommand_from facts' -a 'cudnn_releases cud
 complete -c anydnn -n '__fish_seen_subcommand_from env' -a 'shell fish cmake powershell msbuild bazel'
 complete -c anydnn -n '__fish_seen_subcommand_from env' -l prefix -xa '(__fish_complete_directories)' -d 'Prefix of the copy'
 complete -c anydnn -n '__fish_seen_subcommand_from env' -l abi -xa '8 9' -d 'ABI'
+complete -c anydnn -n '__fish_seen_subcommand_from install' -l sha256 -rF -d 'The checksum, or a file with it'
+complete -c anydnn -n '__fish_seen_subcommand_from install' -l verify -d 'Then all levels of verify'
+complete -c anydnn -n '__fish_seen_subcommand_from install' -l no-use -d 'What is in use stays in use'
+complete -c anydnn -n '__fish_seen_subcommand_from install' -l any-machine -d 'An archive for another processor or system too'
+complete -c anydnn -n '__fish_seen_subcommand_from install list use rollback uninstall' -l prefix -xa '(__fish_complete_directories)' -d 'Place of the store'
+complete -c anydnn -n '__fish_seen_subcommand_from install use' -l link-into -xa '(__fish_complete_directories)' -d 'Links into this tree too'
+complete -c anydnn -n '__fish_seen_subcommand_from install use rollback uninstall' -l dry-run -d 'Only show the operations'
+complete -c anydnn -n '__fish_seen_subcommand_from list' -l checksums -d 'Read every file'
+complete -c anydnn -n '__fish_seen_subcommand_from install' -F
+complete -c anydnn -n '__fish_seen_subcommand_from use uninstall' -a '(anydnn list --json 2>/dev/null | string match -rg "\"build\":\\s*\"(.*)\"")'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l model -xa 'resnet50 vgg16 mobilenet_v2' -d 'Convolutions of a network'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l batch -x -d 'Another batch'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l dtype -xa 'f32 f16 bf16 f64' -d 'Another type'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l layout -xa 'nchw nhwc' -d 'Another layout'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l forward -d 'Forward problems alone'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l tune -rF -d 'The tuning file'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l engine -xa 'ref cpu cuda' -d 'Engine of the library'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l filter -x -d 'Parts of names'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l lib -rF -d 'Another library'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l export -xa json -d 'Results as JSON'
+complete -c anydnn -n '__fish_seen_subcommand_from find' -l out -rF -d 'File of the export'
+complete -c anydnn -n '__fish_seen_subcommand_from verify' -F
+complete -c anydnn -n '__fish_seen_subcommand_from verify' -l level -xa '1 2 3' -d 'Only this level'
+complete -c anydnn -n '__fish_seen_subcommand_from verify' -l for -rF -d 'What this program would get'
+complete -c anydnn -n '__fish_seen_subcommand_from verify' -l pid -xa '(__fish_complete_pids)' -d 'Running process'
+complete -c anydnn -n '__fish_seen_subcommand_from verify' -l python -rF -d 'A Python'
+complete -c anydnn -n '__fish_seen_subcommand_from verify' -l manifest -d 'Files changed since the install'
+complete -c anydnn -n '__fish_seen_subcommand_from run' -l lib -rF -d 'The chosen cuDNN'
+complete -c anydnn -n '__fish_seen_subcommand_from run' -l require -d 'Exit code 1 where it was not loaded'
+complete -c anydnn -n '__fish_seen_subcommand_from run' -l verbose -d 'Say what was loaded'
+complete -c anydnn -n '__fish_seen_subcommand_from run' -l report -rF -d 'JSON'
 complete -c anydnn -n '__fish_seen_subcommand_from help' -a "$commands"

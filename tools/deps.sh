@@ -48,6 +48,7 @@ root=
 # The same for what only the tool needs: without it the tool is left out.
 [ -z "$root" ] || need libarchive-dev pkg-config --exists libarchive
 [ -z "$root" ] || need libcjson-dev pkg-config --exists libcjson
+[ -z "$root" ] || need nettle-dev pkg-config --exists nettle
 
 if [ -n "$apt" ] && [ -n "$root" ]; then
     if [ -n "$missing" ] || ! have_onednn; then

@@ -3,7 +3,7 @@
  *
  * Build-time program: writes files as C arrays.
  *
- *   embed OUT.c FILE...    defines cli_embedded[] (cli/facts.h); the name of each is its file name without ".tsv" */
+ *   embed OUT.c FILE...    defines cli_embedded[] (cli/facts.h); the name of each is its file name without the last extension */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

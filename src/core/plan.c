@@ -128,8 +128,10 @@ static dn_status none_accepts(dn_handle *h, const dn_problem *p)
 static dn_status choose(dn_handle *h, const dn_problem *p, dn_plan **plan)
 {
     const dn_solver *s = dn_tuned_row(h->engine, p);
-    if (s && dn_plan_make(h, s, p, plan) == DN_SUCCESS)
+    if (s && dn_plan_make(h, s, p, plan) == DN_SUCCESS) {
+        dn_log(DN_LOG_INFO, DN_TOPIC_DISPATCH, "%s as the tuning file says", s->name);
         return DN_SUCCESS;
+    }
     for (int i = 0; (s = dn_solver_at(h->engine, (dn_op)p->op, (dn_dir)p->dir, i)); i++) {
         if (dn_solver_refuses(s, p))
             continue;

@@ -162,7 +162,7 @@ static bool default_path(char *out, size_t size)
     return base && snprintf(out, size, "%s%s/anydnn/tune.txt", base, below) < (int)size;
 }
 
-static bool file_path(char *out, size_t size)
+bool dn_tune_file_path(char *out, size_t size)
 {
     const char *named = dn_config_get()->tune_file;
     return named ? snprintf(out, size, "%s", named) < (int)size : default_path(out, size);
@@ -186,7 +186,7 @@ static void load(dn_tune_table *t)
 {
     char path[2048];
     size_t size = 0;
-    char *text = file_path(path, sizeof path) ? slurp(path, &size) : NULL;
+    char *text = dn_tune_file_path(path, sizeof path) ? slurp(path, &size) : NULL;
     if (text && !dn_tune_table_parse(t, text, size) && dn_log_on(DN_LOG_INFO))
         dn_log(DN_LOG_INFO, DN_TOPIC_DISPATCH, "tuning file %s is of another version or damaged, ignored", path);
     free(text);
@@ -204,22 +204,24 @@ static bool write_all(FILE *f, const dn_tune_table *t)
 
 /* Beside the file and renamed over it, so that a reader sees the old or the new one. Entries that another process added since are
  * read first; of two that write at the same moment the later one's file stays. */
-static void save(const char *key, const char *row)
+static bool save(const char *key, const char *row)
 {
     char path[2048], beside[2100];
     dn_tune_table now = { 0 };
-    if (!file_path(path, sizeof path))
-        return;
+    if (!dn_tune_file_path(path, sizeof path))
+        return false;
     dn_make_parents(path);
     load(&now);
     put(&now, key, row);
     snprintf(beside, sizeof beside, "%s.%llu", path, dn_process_id());
     FILE *f = fopen(beside, "wb");
-    if (!f || !write_all(f, &now) || dn_rename_over(beside, path) != 0) {
+    bool good = f && write_all(f, &now) && dn_rename_over(beside, path) == 0;
+    if (!good) {
         remove(beside);
         dn_log(DN_LOG_WARN, 0, "tuning file %s cannot be written", path);
     }
     clear(&now);
+    return good;
 }
 
 /* --- what the core asks --- */
@@ -262,15 +264,16 @@ const dn_solver *dn_tuned_row(const dn_engine *e, const dn_problem *p)
     return NULL;
 }
 
-void dn_tuned_keep(const dn_engine *e, const dn_problem *p, const dn_solver *s)
+bool dn_tuned_keep(const dn_engine *e, const dn_problem *p, const dn_solver *s)
 {
     char line[LINE_MAX_], key[LINE_MAX_ + 64];
     if (!dn_config_get()->tune_write)
-        return;
+        return true;
     problem_key(p, line, sizeof line);
     snprintf(key, sizeof key, "%s %s", e->name, line);
     dn_lock_take(&lock);
     put(&table, key, s->name);
-    save(key, s->name);
+    bool saved = save(key, s->name);
     dn_lock_give(&lock);
+    return saved;
 }

@@ -16,8 +16,11 @@
 const dn_solver *dn_tuned_row(const dn_engine *e, const dn_problem *p);
 
 /* Keeps s as the winner of p, in memory and in the file (written beside it and renamed over it). Nothing happens unless
- * ANYDNN_TUNE has write. A file that cannot be written is reported at warning level and changes no status. */
-void dn_tuned_keep(const dn_engine *e, const dn_problem *p, const dn_solver *s);
+ * ANYDNN_TUNE has write. A file that cannot be written is reported at warning level and changes no status: then the answer is false. */
+bool dn_tuned_keep(const dn_engine *e, const dn_problem *p, const dn_solver *s);
+
+/* Where the file is; false where no environment variable says so. */
+bool dn_tune_file_path(char *out, size_t size);
 
 /* --- for the tests and the fuzzer --- */
 typedef struct dn_tune_table dn_tune_table;

@@ -19,6 +19,7 @@ case_name=
 # A fresh, empty machine.
 machine() { # NAME
     case_name=$1
+    echo "case: $1"
     root=$work/$(echo "$1" | tr -c 'A-Za-z0-9\n' _)
     mkdir -p "$root/usr/lib64" "$root/usr/include" "$root/etc"
 }

@@ -40,6 +40,8 @@ header /usr/local/include/cudnn.h 5.1.10
 header /usr/include/cudnn.h 8.9.7
 check
 finds shadowed-header "/usr/local/include/cudnn.h (5.1.10) comes before /usr/include/cudnn.h (8.9.7)"
+order=$(sed -n '/^	"headers":/,/^	}*\]/p' "$work/out" | sed -n 's/.*"path":	"\(.*\)",*/\1/p' | tr '\n' ' ')
+[ "$order" = "/usr/local/include/cudnn.h /usr/include/cudnn.h " ] || fail "headers in the order: $order"
 finds header-mismatch "5.1.10"
 
 machine "T40 where the numbers are"

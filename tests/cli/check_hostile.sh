@@ -54,7 +54,8 @@ printf '"libcudnn "lib/libcudnn.so.8" "libcudnn' >"$root/opt/conda/conda-meta/li
 printf '/usr/lib64/libcudnn.so.9\ncudnn' >"$root/var/lib/dpkg/info/cudnn.list"
 printf 'Package: cudnn' >"$root/var/lib/dpkg/status"
 check
-is_code 0
+is_code 1
+finds two-owners "a 1 (wheel) and torch 2.1.0 (wheel)" # what is left of both records names one file
 
 machine "many versions in one name"
 "$mkelf" "$root/usr/lib64/libcudnn.so.8.9.7.6.5.4.3.2.1.0.9.8.7.6.5.4.3.2.1" soname=libcudnn.so.8 version=8907

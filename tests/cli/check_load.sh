@@ -8,12 +8,12 @@
 machine "T17 malformed elements of LD_LIBRARY_PATH"
 copy_of 8.9.7 /usr/lib64
 check --env LD_LIBRARY_PATH='/usr/local/cuda/lib64\${LD::~/lib:"/a": /b:lib'
-finds bad-path-element '\\\\${LD'
-finds bad-path-element "it is empty"
-finds bad-path-element "~ is replaced by shells"
-finds bad-path-element "quote sign"
-finds bad-path-element "begins or ends with a space"
-finds bad-path-element "it is relative"
+finds bad-path-element "a variable that no shell has replaced"
+finds bad-path-element "an empty element"
+finds bad-path-element "a ~ that no shell has replaced"
+finds bad-path-element "a quotation mark"
+finds bad-path-element "a space at an end"
+finds bad-path-element "a relative directory"
 check --env LD_LIBRARY_PATH='/a:$ORIGIN/../lib:${LIB}/x'
 finds_not bad-path-element
 
@@ -49,33 +49,56 @@ copy_of 8.9.7 /opt/b/lib
 check --env LD_LIBRARY_PATH=/opt/c
 says '"loaded":	null'
 
-machine "T25 the loader and readers of the cache differ"
-copy_of 8.9.7 /opt/a/lib
-copy_of 8.9.2 /opt/b/lib
-echo /opt/b/lib >"$root/etc/ld.so.conf"
-if [ "$(id -u)" = 0 ] && ldconfig -r "$root" 2>"$work/err"; then
-    check --env LD_LIBRARY_PATH=/opt/a/lib
-    finds cache-differs "/opt/b/lib/libcudnn.so.8"
-    finds shadowed-copies "/opt/b/lib/libcudnn.so.8"
+# cache: as ldconfig would write it for the tree. Root: ldconfig -r. Else ldconfig writes the paths of this machine, which the tree has too, below $at.
+cache() {
+    if [ -z "$at" ]; then
+        ldconfig -r "$root" 2>"$work/err"
+    else
+        ldconfig -X -f "$root/etc/ld.so.conf" -C "$root/etc/ld.so.cache" 2>"$work/err"
+    fi
+}
+seen() { # NAME: a machine whose files this machine sees under the same paths, but for root
+    machine "$1${2:+ ($2)}"
+    at=
+    [ "$2" = "as root" ] && return 0
+    at=$work/seen
+    rm -f "$at"
+    mkdir -p "$root$at"
+    ln -s "$root$at" "$at"
+}
+for who in "as root" "without root"; do
+    command -v ldconfig >/dev/null || { echo "T25, T56: skipped, there is no ldconfig" && continue; }
+    [ "$who" != "as root" ] || [ "$(id -u)" = 0 ] || { echo "T25, T56 as root: skipped, this user is not root" && continue; }
+    seen "T25 the loader and readers of the cache differ" "$who"
+    copy_of 8.9.7 "$at/opt/a/lib"
+    copy_of 8.9.2 "$at/opt/b/lib"
+    echo "$at/opt/b/lib" >"$root/etc/ld.so.conf"
+    cache || fail "ldconfig: $(cat "$work/err")"
+    check --env "LD_LIBRARY_PATH=$at/opt/a/lib"
+    finds cache-differs "$at/opt/b/lib/libcudnn.so.8"
+    finds shadowed-copies "$at/opt/b/lib/libcudnn.so.8"
 
-    machine "T56 stale cache"
-    mkdir -p "$root/opt/a/lib"
-    echo /opt/a/lib >"$root/etc/ld.so.conf"
-    ldconfig -r "$root"
+    seen "T56 stale cache" "$who"
+    mkdir -p "$root$at/opt/a/lib"
+    echo "$at/opt/a/lib" >"$root/etc/ld.so.conf"
+    cache || fail "ldconfig: $(cat "$work/err")"
     check
     finds_not cache-stale
-    copy_of 8.9.7 /opt/a/lib
+    copy_of 8.9.7 "$at/opt/a/lib"
     check
-    finds cache-stale "ld.so.conf lists /opt/a/lib"
-    check --fix
+    finds cache-stale "ld.so.conf lists $at/opt/a/lib"
+    if [ "$who" = "as root" ]; then
+        check --fix
+    else
+        cache
+        check
+    fi
     finds_not cache-stale
-    says '"loaded":	"/opt/a/lib/libcudnn.so.8"'
-    rm -r "$root/opt/a/lib"
+    says "\"loaded\":	\"$at/opt/a/lib/libcudnn.so.8\""
+    rm -r "$root$at/opt/a/lib"
     check
-    finds cache-stale "it names /opt/a/lib/libcudnn"
-else
-    echo "T25, T56: skipped, ldconfig -r needs root"
-fi
+    finds cache-stale "it names $at/opt/a/lib/libcudnn"
+done
 
 machine "T30 an older copy comes first"
 copy_of 8.0.5 /opt/old/lib
@@ -92,6 +115,9 @@ copy_of 9.1.0 /opt/cudnn-9.1/lib
 check
 finds duplicate /opt/cudnn-9.1/lib
 finds duplicate "the one in /usr/lib64 is loaded"
+bytes=$(cat "$root"/opt/cudnn-9.1/lib/libcudnn*.so.9.1.0 | wc -c | tr -d ' ')
+finds duplicate "cuDNN 9.1.0 is installed 2 times; $bytes bytes for the others"
+[ "$(grep -c '"in_use":	true' "$work/out")" = 1 ] || fail "the copy in use is not marked"
 
 machine "a folder of links is no second copy"
 copy_of 9.1.0 /usr/local/opt/cudnn/9.1.0_cuda12_linux-x86_64/lib

@@ -43,6 +43,9 @@ copy_of 8.9.7 /usr/lib64
 ln -s libcuda.so.535.54.03 "$root/usr/lib64/libcuda.so.1"
 check
 finds no-libcuda-link "ln -s libcuda.so.1"
+finds no-libcuda-link "/usr/lib64/libcuda.so.1 is there, the bare name libcuda.so beside it is not"
+finds_not incomplete
+finds_not sublibrary-not-found
 
 machine "T55 Debian's nvidia-cudnn"
 mkdir -p "$root/var/lib/dpkg/info"
@@ -57,7 +60,7 @@ machine "T61 GPU and version"
 copy_of 8.8.0 /usr/lib64
 check --gpu 3.0
 finds gpu-not-supported "cuDNN 8.8.0 does not support compute capability 3.0"
-finds gpu-not-supported "the last version with this GPU"
+finds gpu-not-supported "install cuDNN 8.7.0: the last version with this GPU"
 check --gpu sm_86
 is_code 0
 machine "T61 Pascal with 9.11"
@@ -67,7 +70,7 @@ finds gpu-not-supported "install cuDNN 9.10.2: the last version with this GPU"
 machine "T61 Blackwell with 9.5"
 copy_of 9.5.0 /usr/lib64
 check --gpu 12.0
-finds gpu-not-supported "the first version with this GPU"
+finds gpu-not-supported "install cuDNN 9.7.0: the first version with this GPU"
 
 machine "--require"
 copy_of 8.9.7 /usr/lib64
@@ -129,6 +132,13 @@ mkdir -p "$root$winsite/onnxruntime/capi"
 "$mkpe" "$root$winsite/onnxruntime/capi/onnxruntime_providers_cuda.dll" name=onnxruntime_providers_cuda.dll import=cudnn64_9.dll import=cublas64_12.dll
 check
 finds framework-wrong-major "ONNX Runtime 1.19.0 asks for cudnn64_9.dll; cuDNN 8.9.7 is here"
+machine "T52 the other way: 9.2 for a build for 8"
+for part in '' $parts9; do dll "Program Files/NVIDIA GPU Computing Toolkit/CUDA/v12.1/bin" "$part" 9.2.0; done
+distribution $winsite onnxruntime-gpu 1.18.1
+mkdir -p "$root$winsite/onnxruntime/capi"
+"$mkpe" "$root$winsite/onnxruntime/capi/onnxruntime_providers_cuda.dll" name=onnxruntime_providers_cuda.dll import=cudnn64_8.dll import=cublas64_11.dll
+check
+finds framework-wrong-major "ONNX Runtime 1.18.1 asks for cudnn64_8.dll; cuDNN 9.2.0 is here"
 
 machine "an empty machine"
 check

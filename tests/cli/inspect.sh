@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the anydnn authors
 #
-# Field cases of `anydnn inspect` on tiny files that it makes itself: inspect.sh BIN_DIR TEST_DIR CASE SCRATCH
+# Field cases of `anydnn inspect` on tiny files that it makes itself: inspect.sh BIN_DIR TEST_DIR CASE SCRATCH [CC INCLUDE_DIR, for T43]
 # BIN_DIR holds anydnn, TEST_DIR mkelf and mkpe. The case names are those of the reports that they come from.
 set -eu
 tool=$1/anydnn elf=$2/mkelf pe=$2/mkpe case=$3 dir=$4
@@ -212,9 +212,19 @@ T13)
 T18)
     set9 a 92000
     "$elf" a/libcudnn_graph.so.9 soname=libcudnn_graph.so.9 version=92000 text=libcudnn_engines_tensor_ir.so text=libcudnn_heuristic.so
-    look 1 a
-    has named-not-here warning libcudnn_engines_tensor_ir.so.9
+    look 0 a # as the vendor publishes it
+    has named-not-here note libcudnn_engines_tensor_ir.so.9
     hasnt incomplete mixed-versions
+    set9 c 92000
+    "$elf" c/libcudnn_graph.so.9 soname=libcudnn_graph.so.9 version=92000 text=libcudnn_engines_tensor_ir.so
+    rm c/libcudnn_adv.so.9
+    look 1 c
+    has named-not-here warning libcudnn_engines_tensor_ir.so.9
+    has incomplete error libcudnn_adv.so.9
+    set9 d 91098 # no release: what it consists of is not known
+    "$elf" d/libcudnn_graph.so.9 soname=libcudnn_graph.so.9 version=91098 text=libcudnn_other.so
+    look 1 d
+    has named-not-here warning libcudnn_other.so.9
     "$elf" a/libcudnn_engines_tensor_ir.so.9 soname=libcudnn_engines_tensor_ir.so.9 version=92200
     look 1 a
     has mixed-versions error 9.20.0 9.22.0 libcudnn_engines_tensor_ir.so.9
@@ -275,6 +285,36 @@ T42)
     hasnt header-mismatch mixed-versions incomplete
     grep -o 'v9[.0-9]*/bin/12.9/cudnn64_9.dll' out.json >order
     printf 'v9.%s/bin/12.9/cudnn64_9.dll\n' 0 9 10 13 | diff - order || fail "not sorted as versions" ;;
+T43)
+    # programs of the interfaces of 7, 8 and 9: each calls a function that the next one no longer has
+    cc=$5 include=$6
+    call() { printf '#include <cudnn.h>\nvoid *use(void) { return (void *)&%s; }\n' "$1" >"client$2.c"; }
+    compile() { "$cc" -fsyntax-only -I "$include/v$1" "client$2.c" >log 2>&1; }
+    call cudnnGetConvolutionForwardAlgorithm 7
+    call cudnnSetRNNDescriptor_v6 8
+    call cudnnGetLastErrorString 9
+    call cudnnSetRNNDescriptor_v8 both
+    for pair in 8:8 9:9 8:both 9:both; do
+        compile "${pair%:*}" "${pair#*:}" || fail "client ${pair#*:} does not compile with the headers of ${pair%:*}: $(cat log)"
+    done
+    for pair in 8:7:cudnnGetConvolutionForwardAlgorithm 9:7:cudnnGetConvolutionForwardAlgorithm 9:8:cudnnSetRNNDescriptor_v6; do
+        name=${pair##*:} pair=${pair%:*}
+        compile "${pair%:*}" "${pair#*:}" && fail "client ${pair#*:} compiles with the headers of ${pair%:*}"
+        grep -q "$name" log || fail "the compiler does not name $name: $(cat log)"
+    done
+    # the tool says which of them a library of each interface has
+    for abi in 8:8907 9:91900; do
+        "$elf" libcudnn.so.${abi%:*} soname=libcudnn.so.${abi%:*} version=${abi#*:} export=cudnnGetConvolutionForwardAlgorithm export=cudnnSetRNNDescriptor_v6
+        look 1 --api libcudnn.so.${abi%:*}
+        grep -q '"extra":.*"cudnnGetConvolutionForwardAlgorithm"' out.json || fail "${abi%:*} knows a function of 7"
+        case $abi in
+        8:*) grep -q '"real":.*"cudnnSetRNNDescriptor_v6"' out.json || fail "8 does not know its function" ;;
+        9:*) grep -q '"extra":.*"cudnnSetRNNDescriptor_v6"' out.json || fail "9 knows a function of 8" ;;
+        esac
+        grep -q '"missing":.*"cudnnSetRNNDescriptor_v8"' out.json || fail "a function of 8 and 9 is not missed"
+    done
+    "$tool" advise --version 9.19.0 --op cudnnSetRNNDescriptor_v6 >text || true
+    grep -q KI-095 text || fail "advise does not say that 9 took the function away" ;;
 T44)
     set9 lib 92100 _engines_tensor_ir
     for p in $parts9; do

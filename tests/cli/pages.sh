@@ -22,7 +22,7 @@ for command in $commands; do
     page=$source/man/anydnn-$command.1
     [ -f "$page" ] || { fail "$page is missing" && continue; }
     # The page's name for an option has \- for each dash.
-    for option in $("$anydnn" help "$command" | grep -o -- '--[a-z][a-z-]*' | sort -u); do
+    for option in $("$anydnn" help "$command" | grep -o -- '--[a-z][a-z0-9-]*' | sort -u); do
         case $option in --json | --quiet | --root | --facts | --help) continue ;; esac
         name=${option#--}
         sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "$page lacks $option"

@@ -111,6 +111,29 @@ T20) # a part that needs a symbol which the other build lacks
     ask 0 --env LD_LIBRARY_PATH=/new --needs libcudnn_cnn_infer.so.8
     says_not undefined-symbol
     ;;
+T45) # built with the headers of another version: the functions that are missing, by name, with and without symbol versions
+    mkdir -p "$root/v6" "$root/v7" "$root/v8" "$root/app"
+    printf 'libcudnn.so.8 { *; };\n' >"$dir/map"
+    echo 'int cudnnCreate(void) { return 1; }' >"$dir/v6.c"
+    echo 'int cudnnCreate(void) { return 1; } int cudnnSetConvolutionGroupCount(void) { return 2; }' >"$dir/v7.c"
+    echo 'int cudnnCreate(void); int cudnnSetConvolutionGroupCount(void); int use(void) { return cudnnCreate() + cudnnSetConvolutionGroupCount(); }' >"$dir/user.c"
+    for v in 6 7; do
+        "$cc" -shared -fPIC -nostdlib -o "$root/v$v/libcudnn.so.7" "$dir/v$v.c" -Wl,-soname,libcudnn.so.7
+    done
+    "$cc" -shared -fPIC -nostdlib -o "$root/app/libuser.so" "$dir/user.c" -Wl,-soname,libuser.so "$root/v7/libcudnn.so.7"
+    ask 1 --exe /app/libuser.so --env LD_LIBRARY_PATH=/v6 --needs libcudnn.so.7
+    says '"id":	"undefined-symbol"'
+    says '/app/libuser.so needs cudnnSetConvolutionGroupCount, which /v6/libcudnn.so.7 does not have.'
+    ask 0 --exe /app/libuser.so --env LD_LIBRARY_PATH=/v7 --needs libcudnn.so.7
+    says_not undefined-symbol
+    "$cc" -shared -fPIC -nostdlib -o "$root/v8/libcudnn.so.8" "$dir/v7.c" -Wl,-soname,libcudnn.so.8 -Wl,--version-script="$dir/map"
+    "$cc" -shared -fPIC -nostdlib -o "$root/app/libuser.so" "$dir/user.c" -Wl,-soname,libuser.so "$root/v8/libcudnn.so.8"
+    ask 0 --exe /app/libuser.so --env LD_LIBRARY_PATH=/v8 --needs libcudnn.so.8
+    says_not undefined-symbol
+    "$cc" -shared -fPIC -nostdlib -o "$root/v8/libcudnn.so.8" "$dir/v6.c" -Wl,-soname,libcudnn.so.8 -Wl,--version-script="$dir/map"
+    ask 1 --exe /app/libuser.so --env LD_LIBRARY_PATH=/v8 --needs libcudnn.so.8
+    says 'needs cudnnSetConvolutionGroupCount, which /v8/libcudnn.so.8 does not have.'
+    ;;
 T21) # libcudnn by RPATH from its own folder, its parts by the variable from another
     set8 /A 8902
     set8 /B 8600
@@ -165,20 +188,30 @@ T23 | T24) # RUNPATH comes after the variable, RPATH before it; set-user-ID prog
     loads libcudnn.so.8 /own/libcudnn.so.8 runpath
     ;;
 T25) # the loader takes the variable's, programs that read the cache the cache's
-    [ "$(id -u)" = 0 ] || { echo "skipped: a private cache needs root"; exit 77; }
-    lib /A/libcudnn.so.8 libcudnn.so.8
-    lib /B/libcudnn.so.8 libcudnn.so.8
-    echo /A >"$root/etc/ld.so.conf"
-    ldconfig -r "$root"
-    ask 0 --env LD_LIBRARY_PATH=/B --needs libcudnn.so.8
-    loads libcudnn.so.8 /B/libcudnn.so.8 LD_LIBRARY_PATH
-    says 'The loader would take /B/libcudnn.so.8 for libcudnn.so.8; programs that parse `ldconfig -p` take /A/libcudnn.so.8.'
-    ask 0 --needs libcudnn.so.8
-    loads libcudnn.so.8 /A/libcudnn.so.8 cache
-    if ldconfig -c compat -r "$root" 2>/dev/null; then # the new format behind the old one
-        ask 0 --needs libcudnn.so.8
-        loads libcudnn.so.8 /A/libcudnn.so.8 cache
-    fi
+    command -v ldconfig >/dev/null || { echo "skipped: no ldconfig"; exit 77; }
+    # Without root ldconfig writes the paths of this machine; the tree has the same paths below $dir/seen.
+    mkdir -p "$root$dir/seen"
+    ln -s "$root$dir/seen" "$dir/seen"
+    for base in "$dir/seen" as-root; do
+        [ "$base" != as-root ] || [ "$(id -u)" = 0 ] || { echo "without root: ldconfig -r is not tried" && continue; }
+        for format in new compat; do
+            [ "$base" = as-root ] && at='' || at=$base
+            lib "$at/A/libcudnn.so.8" libcudnn.so.8
+            lib "$at/B/libcudnn.so.8" libcudnn.so.8
+            echo "$at/A" >"$root/etc/ld.so.conf"
+            case $base in
+            as-root) ldconfig -c $format -r "$root" 2>/dev/null || continue ;;
+            *) ldconfig -c $format -X -f "$root/etc/ld.so.conf" -C "$root/etc/ld.so.cache" 2>/dev/null || continue ;; # compat: the new format behind the old one
+            esac
+            ask 0 --env "LD_LIBRARY_PATH=$at/B" --needs libcudnn.so.8
+            loads libcudnn.so.8 "$at/B/libcudnn.so.8" LD_LIBRARY_PATH
+            says "The loader would take $at/B/libcudnn.so.8 for libcudnn.so.8; programs that parse \`ldconfig -p\` take $at/A/libcudnn.so.8."
+            ask 0 --needs libcudnn.so.8
+            loads libcudnn.so.8 "$at/A/libcudnn.so.8" cache
+            done_formats="${done_formats:-} $format"
+        done
+    done
+    case ${done_formats:-} in *new*) ;; *) fail "ldconfig made no cache" ;; esac
     printf 'glibc-ld.so.cache1.1\377\377\377\377' >"$root/etc/ld.so.cache"
     ask 1 --needs libcudnn.so.8
     says '"id":	"no-cache"'

@@ -50,12 +50,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
-    if (data[0] % 5 < 3)
-        take_record(kinds[data[0] % 5], text);
-    else if (data[0] % 5 == 3)
+    if (data[0] % 6 < 3)
+        take_record(kinds[data[0] % 6], text);
+    else if (data[0] % 6 == 3)
         read_fields(text);
-    else
+    else if (data[0] % 6 == 4)
         read_versions(text);
+    else
+        take_record("rpm", text);
     free(text);
     return 0;
 }

@@ -45,7 +45,7 @@ tar -tJf "$archive" | LC_ALL=C sort -c || die "entries are not sorted"
 tar -xJf "$archive"
 cd "$name"
 case $(ls | tr '\n' ' ') in
-'LICENSE include lib ' | 'LICENSE NOTICE include lib ' | 'LICENSE bin include lib share ' | 'LICENSE NOTICE bin include lib share ') ;;
+'LICENSE include lib ' | 'LICENSE NOTICE include lib ' | 'LICENSE bin include lib libexec share ' | 'LICENSE NOTICE bin include lib libexec share ') ;;
 *) die "the top folder holds $(ls)" ;;
 esac
 if [ -x "$build/bin/anydnn" ]; then
@@ -54,6 +54,9 @@ if [ -x "$build/bin/anydnn" ]; then
         fish/vendor_completions.d/anydnn.fish; do
         [ -s "share/$file" ] || die "share/$file is missing"
     done
+    # find takes dnbench from libexec and the lists from share.
+    ANYDNN_ENGINE=ref bin/anydnn find -q --tune "$PWD/../tune.txt" --model mobilenet_v2 --forward --filter ref_conv_fwd_gemm || die "find in the archive"
+    [ "$(grep -c '^ref ' ../tune.txt)" = 30 ] || die "find in the archive did not time 30 problems"
 fi
 grep -q 'Apache License' LICENSE
 case $abi in

@@ -57,16 +57,18 @@ wheel_file() { # DISTRIBUTION VERSION PLATFORM
 }
 
 fetch() { # DISTRIBUTION VERSION PLATFORM
-    [ -n "$(wheel_file "$@")" ] ||
-        python3 -m pip download --quiet --no-deps --only-binary=:all: --platform "$3" --dest "$folder/wheels" "$1==$2"
+    [ -n "$(wheel_file "$@")" ] && return
+    echo "fetching $1 $2 for $3"
+    python3 -m pip download --quiet --no-deps --only-binary=:all: --platform "$3" --dest "$folder/wheels" "$1==$2"
 }
 
 unpack() { # WHEEL FOLDER
-    [ -d "$2" ] || { mkdir -p "$2.part" && python3 -m zipfile -e "$1" "$2.part" && mv "$2.part" "$2"; }
+    [ -d "$2" ] || { echo "unpacking ${1##*/}" && mkdir -p "$2.part" && python3 -m zipfile -e "$1" "$2.part" && mv "$2.part" "$2"; }
 }
 
 alone() { # DISTRIBUTION VERSION PLATFORM SAYS CUDA LIBRARIES SYSTEM
     name="$1 $2 $7"
+    echo "== $name"
     wheel=$(wheel_file "$1" "$2" "$3")
     root=$folder/$7-$4
     if [ "$7" = linux ]; then site=/usr/lib/python3.11/site-packages library=$site/nvidia/cudnn/lib/libcudnn.so.${4%%.*}
@@ -74,14 +76,14 @@ alone() { # DISTRIBUTION VERSION PLATFORM SAYS CUDA LIBRARIES SYSTEM
     unpack "$wheel" "$root$site"
 
     if [ "$7" = windows ] && [ "${4%%.*}" = 8 ]; then lacks=1; else lacks=0; fi
-    # libcudnn_graph of 9.20.0 names libcudnn_engines_tensor_ir, which the wheel does not have yet.
-    if [ "$7 $4" = 'linux 9.20.0' ]; then names=1; else names=$lacks; fi
-    ask $names inspect "$wheel"
+    ask $lacks inspect "$wheel"
     has version "\"$4\""
     has cuda "$5"
     has_not id '"mixed-versions"'
     has_not id '"incomplete"'
-    ask $names inspect --root "$root" "$library"
+    # libcudnn_graph of 9.20.0 names libcudnn_engines_tensor_ir, which the wheel does not have yet.
+    if [ "$7 $4" = 'linux 9.20.0' ]; then has id '"named-not-here"'; else has_not id '"named-not-here"'; fi
+    ask $lacks inspect --root "$root" "$library"
     has version "\"$4\""
     has abi "${4%%.*}"
     has arch '"x86-64"'
@@ -112,6 +114,7 @@ together() { # VERSION OTHER
     name="$1 and $2 together"
     root=$folder/together-$1-$2
     [ -d "$folder/linux-$1" ] && [ -d "$folder/linux-$2" ] || return 0
+    echo "== $name"
     from=usr/lib/python3.11/site-packages
     for version in "$1" "$2"; do
         [ -d "$root/opt/$version" ] || { mkdir -p "$root/opt/$version" && cp -al "$folder/linux-$version/$from/nvidia/cudnn/lib" "$root/opt/$version/lib"; }
