@@ -77,6 +77,8 @@ bool store_is_new(const store *s, const state *next, const state_name *n);
 const char *store_view_dir(const state_view *v, const char *name, const char **rest);
 /* Where a path of the tree lies on this machine; the caller frees. */
 char *store_host(const store *s, const char *path);
+/* Are the folders of all views what the tree has under these names, with no link on the way? Always so without --root. */
+bool store_views_inside(const store *s, const state *st);
 /* HOST/.state/NUMBER and the like. */
 char *store_inner(const store *s, const char *name);
 

@@ -39,7 +39,46 @@ int store_fault(cli_report *r, const char *what, const char *path, int error)
 
 char *store_host(const store *s, const char *path)
 {
-    return *s->root ? tree_join(s->root, path) : strdup(path);
+    if (!*s->root)
+        return strdup(path);
+    /* The kernel must not meet a link of the tree: an absolute one would lead to this machine's files. */
+    char *above = strdup(path), *slash = above ? strrchr(above, '/') : NULL, *real = NULL, *inside = NULL, *host = NULL;
+    if (slash) {
+        *slash = 0;
+        real = fs_real_as_far(s->c->root, *above ? above : "/");
+        inside = real ? tree_join(real, slash + 1) : NULL;
+    }
+    host = inside ? tree_join(s->root, inside) : NULL;
+    fs_free(inside, real, above, NULL);
+    return host;
+}
+
+bool store_views_inside(const store *s, const state *st)
+{
+    bool inside = true;
+    for (size_t i = 0; *s->root && i < st->view_count; i++) {
+        const char *const dirs[] = { st->views[i].include, st->views[i].lib, st->views[i].bin };
+        for (size_t k = 0; k < sizeof dirs / sizeof *dirs && inside; k++) {
+            char *real = fs_real_as_far(s->c->root, dirs[k]);
+            inside = real && strcmp(real, dirs[k]) == 0;
+            free(real);
+        }
+    }
+    return inside;
+}
+
+/* Folders of the store's own that are something else: a link there would have the tool write and remove where it leads. NULL where all is well. */
+static const char *other_kind(const store *s)
+{
+    static const char *const names[] = { ".state", ".state/saved" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = store_inner(s, names[i]);
+        bool other = !path || (fs_exists(path) && !fs_is_dir(path));
+        free(path);
+        if (other)
+            return names[i];
+    }
+    return NULL;
 }
 
 char *store_inner(const store *s, const char *name)
@@ -143,6 +182,9 @@ static int read_record(store *s, const char *text, int *failed, char *error, siz
     if (code == 0 && strcmp(name, text) != 0) {
         snprintf(error, error_size, "the link current leads to %.200s, whose record is that of %s", text, name);
         code = -1;
+    } else if (code == 0 && !store_views_inside(s, &s->now)) {
+        snprintf(error, error_size, "a folder that it has links in is a link itself now");
+        code = -1;
     }
     free(record);
     free(path);
@@ -156,7 +198,12 @@ static int store_look(store *s, int *failed, char **lost, char *error, size_t er
     int code = 0;
     *failed = text ? 0 : link ? errno : ENOMEM;
     state_free(&s->now);
-    if (text) {
+    const char *other = other_kind(s);
+    if (other) {
+        snprintf(error, error_size, "%s is no folder", other);
+        *failed = 0;
+        code = -1;
+    } else if (text) {
         code = read_record(s, text, failed, error, error_size);
     } else if (*failed == EINVAL) {
         snprintf(error, error_size, "what is called current is no link");
@@ -168,6 +215,8 @@ static int store_look(store *s, int *failed, char **lost, char *error, size_t er
         snprintf(error, error_size, "the link current is gone, and .state/%.40s has builds", *lost);
         code = -1;
     }
+    if (code != 0)
+        state_free(&s->now); /* what was read before the damage is no state */
     free(text);
     free(link);
     return code;
@@ -238,6 +287,9 @@ int store_open(store *s, const cli *c, const char *prefix, bool write, cli_repor
         free(fix);
         free(lost);
         free(what);
+        if (s->lock >= 0)
+            close(s->lock);
+        s->lock = -1; /* store_close must not take it for an empty one */
         return -1;
     }
     return store_has_leftovers(s) ? store_mend(s, r) : 0;

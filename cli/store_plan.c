@@ -21,22 +21,32 @@ const char *store_view_dir(const state_view *v, const char *name, const char **r
     return name[0] == 'i' ? v->include : name[0] == 'l' ? v->lib : v->bin;
 }
 
-static char *view_path(const state *st, size_t view, const char *name)
+/* The folders below a view (lib/pkgconfig) may be links: followed here, inside the tree, and not by the kernel, which would leave it. */
+static char *view_path(const store *s, const state *st, size_t view, const char *name)
 {
     const char *rest, *dir = store_view_dir(&st->views[view], name, &rest);
-    return tree_join(dir, rest);
+    char *path = tree_join(dir, rest), *real = NULL, *slash = path && strchr(rest, '/') ? strrchr(path, '/') : NULL;
+    if (!slash)
+        return path;
+    *slash = 0;
+    char *above = fs_real_as_far(s->c->root, path);
+    if (above)
+        real = tree_join(above, slash + 1);
+    free(above);
+    free(path);
+    return real;
 }
 
 char *store_view_path(const store *s, const state *st, size_t view, const char *name)
 {
-    char *path = view_path(st, view, name), *host = path ? store_host(s, path) : NULL;
+    char *path = view_path(s, st, view, name), *host = path ? store_host(s, path) : NULL;
     free(path);
     return host;
 }
 
 char *store_link_text(const store *s, const state *st, size_t view, const char *name)
 {
-    char *path = view_path(st, view, name), *target = cli_format("%s/current/view%zu/%s", s->dir, view, name), *text = NULL;
+    char *path = view_path(s, st, view, name), *target = cli_format("%s/current/view%zu/%s", s->dir, view, name), *text = NULL;
     if (path && target) {
         *strrchr(path, '/') = 0;
         text = fs_relative(path, target);
@@ -154,7 +164,7 @@ static const char *why_stays(const store *s, const char *path, const char *host,
 /* Something is under a name that our link needs. */
 static int save_name(store *s, state *next, size_t view, const char *name, const char *host, cli_report *r)
 {
-    char *path = view_path(next, view, name), *text = fs_link_text(host), *fix = NULL;
+    char *path = view_path(s, next, view, name), *text = fs_link_text(host), *fix = NULL;
     const char *why = path ? why_stays(s, path, host, text, &fix) : "memory is short";
     int code = 0;
     if (why) {
@@ -248,7 +258,7 @@ static int folders_of(store *s, state *next, cli_report *r)
             code = no_memory(r);
     for (size_t i = 0; i < next->name_count && code == 0; i++) {
         const state_name *n = &next->names[i];
-        char *path = view_path(next, n->view, n->name), *host;
+        char *path = view_path(s, next, n->view, n->name), *host;
         if (path)
             *strrchr(path, '/') = 0;
         if (!path || (n->kind == STATE_LINK && !add_missing(s, next, path)))
@@ -375,17 +385,18 @@ cJSON *store_operations(const store *s, const state *next, const change *what)
         for (size_t i = 0; i < next->name_count; i++) {
             const state_name *n = &next->names[i];
             if (pass == 0 && store_is_new(s, next, n))
-                tell(list, "save", view_path(next, n->view, n->name), n->kind == STATE_SAVED_FILE ? cli_format("%s/.state/saved/%s", s->dir, n->text) : NULL);
+                tell(list, "save", view_path(s, next, n->view, n->name),
+                     n->kind == STATE_SAVED_FILE ? cli_format("%s/.state/saved/%s", s->dir, n->text) : NULL);
             if (pass == 1 && n->kind == STATE_LINK && !store_is_ours(s, next, n->view, n->name))
-                tell(list, "link", view_path(next, n->view, n->name), store_link_text(s, next, n->view, n->name));
+                tell(list, "link", view_path(s, next, n->view, n->name), store_link_text(s, next, n->view, n->name));
         }
     tell(list, "commit", cli_format("%s/current", s->dir), cli_format(".state/%llu", (unsigned long long)next->generation));
     for (size_t i = 0; i < next->name_count; i++) {
         const state_name *n = &next->names[i];
         if (n->kind == STATE_DROP && !state_find(next, SAVED, n->view, n->name))
-            tell(list, "unlink", view_path(next, n->view, n->name), NULL);
+            tell(list, "unlink", view_path(s, next, n->view, n->name), NULL);
         if (SAVED & 1u << n->kind && !state_find(next, LINKS, n->view, n->name))
-            tell(list, "restore", view_path(next, n->view, n->name), NULL);
+            tell(list, "restore", view_path(s, next, n->view, n->name), NULL);
     }
     if (what->build && !what->fresh)
         tell(list, "remove", cli_format("%s/%s", s->dir, what->build), NULL);

@@ -261,7 +261,7 @@ static bool read_journal(const store *s, char **operation, char **build, state *
         if (to && !*to)
             *to = strdup(c->at[1]);
     }
-    if (good && size > 0 && state_parse(next, at, size, error, sizeof error) != 0)
+    if (good && size > 0 && (state_parse(next, at, size, error, sizeof error) != 0 || !store_views_inside(s, next)))
         state_free(next);
     free(c);
     free(text);

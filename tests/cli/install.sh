@@ -493,6 +493,87 @@ END
     [ "$(tail -1 "$work/ran")" = 90100 ] || fail "the running program got other code: $(cat "$work/ran")"
 }
 
+# A store that somebody edited: refused with a sentence. What was saved stays, and no link of it leads the tool elsewhere.
+case_damaged() {
+    vendor_tar 8.9.7.28 12
+    whole=$work/whole
+    mkdir -p "$local/lib" "$work/away/folder"
+    echo precious >"$work/away/folder/file"
+    echo theirs >"$local/lib/libcudnn.so"
+    tool 0 install "$archive"
+    mv "$root" "$whole"
+    spoilt() { # SENTENCE: every command refuses, and changes nothing
+        cp -R "$root" "$work/before"
+        for command in list "use 8" rollback "uninstall 8" "install $archive"; do
+            # shellcheck disable=SC2086
+            tool 1 $command
+            says damaged-store
+            says "$1"
+        done
+        diff -r --no-dereference -x .lock "$work/before" "$root" >"$work/out" || fail "$1: something was changed"
+        [ "$(cat "$work/away/folder/file")" = precious ] || fail "$1: something outside was changed"
+        [ "$(find "$work/away" | wc -l)" = 3 ] || fail "$1: something outside was made"
+        rm -rf "$root" "$work/before"
+    }
+    cp -R "$whole" "$root" && rm "$store/current"
+    spoilt "fix:   ln -s .state/2"
+    cp -R "$whole" "$root" && rm "$store/current" && mkdir "$store/current"
+    spoilt "is no link"
+    cp -R "$whole" "$root" && sed -i 's/^generation.*/generation\t77/' "$store/.state/2/record"
+    spoilt "is that of .state/77"
+    cp -R "$whole" "$root" && sed -i '3,$d' "$store/.state/2/record"
+    spoilt "cut off"
+    for name in .state .state/saved; do
+        cp -R "$whole" "$root" && mv "$store/$name" "$work/moved" && ln -s "$work/away" "$store/$name"
+        spoilt "$name is no folder"
+        rm -rf "$work/moved"
+    done
+    cp -R "$whole" "$root" && rm -rf "$local/lib" && mkdir -p "$root$work/away" && ln -s "$work/away" "$local/lib"
+    spoilt "is a link itself now"
+    # A folder below lib: the link is followed inside the tree.
+    cp -R "$whole" "$root" && tool 0 uninstall 8
+    mkdir -p "$root$work/away" && ln -s "$work/away" "$local/lib/pkgconfig"
+    tool 0 install "$archive"
+    [ -e "$root$work/away/cudnn.pc" ] && [ ! -e "$work/away/cudnn.pc" ] || fail "lib/pkgconfig: the link was not followed inside the tree"
+    # The number of the interface says which slot: another one is no slot.
+    sed -i 's/^abi\t.*/abi\t10/' "$store"/8.*/manifest
+    tool 1 use 8
+    says damaged-manifest
+    tool 1 list
+    says "*h 8.9.7.28"
+}
+
+# Where there is nothing to read: exit code 3; a file in the way is no question of rights.
+case_unreadable() {
+    vendor_tar 8.9.7.28 12
+    "$anydnn" list --root "$work/none" >"$work/out" 2>&1 && fail "no failure" || [ $? = 3 ] || fail "not 3"
+    says "is no folder that can be read"
+    "$anydnn" list --root "$archive" >"$work/out" 2>&1 && fail "no failure" || [ $? = 3 ] || fail "not 3"
+    mkdir -p "$local" && echo x >"$local/lib"
+    tool 1 install "$archive"
+    says "Not a directory"
+    says_not "as root"
+    rm "$local/lib" && tool 0 install "$archive"
+    # With --json there is an object whatever happens.
+    for words in "" nonsense install "use" "--root" "list --root $work/none" "verify $work/none" "inspect $work/none" "help install" "run"; do
+        # shellcheck disable=SC2086
+        "$anydnn" --json $words >"$work/json" 2>"$work/out" || :
+        printf 'file(READ "%s" t)\nstring(JSON schema GET "${t}" schema)\nif(NOT schema EQUAL 1)\nmessage(FATAL_ERROR x)\nendif()\n' "$work/json" >"$work/json.cmake"
+        cmake -P "$work/json.cmake" >"$work/out" 2>&1 || fail "no JSON with: $words"
+    done
+    [ "$(id -u)" = 0 ] || return 0
+    user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+    $user true 2>/dev/null || exit 77
+    for closed in "$store/.state/2/record" "$store"/8.*/manifest "$local/opt"; do
+        mode=$(stat -c %a "$closed") code=0
+        chmod 700 "$closed"
+        $user "$anydnn" list --root "$root" >"$work/out" 2>&1 || code=$?
+        [ "$code" = 3 ] || fail "$closed: exit code $code"
+        says "[unreadable]"
+        chmod "$mode" "$closed"
+    done
+}
+
 # T59: what is not here is not offered, and what is installed stays; a known bad wheel is named.
 case_T59() {
     vendor_tar 9.1.0.71 12
