@@ -26,11 +26,11 @@ typedef struct block {
 static block blocks[BLOCKS_MAX];
 static int block_count;
 
-/* Managed memory of the CUDA runtime, for libraries that work on a GPU; all NULL on the host. */
+/* Managed memory of the driver, for libraries that work on a GPU; all NULL on the host. */
 static struct {
     bool tried;
-    int (*malloc_managed)(void **, size_t, unsigned);
-    int (*free)(void *);
+    int (*alloc)(unsigned long long *, size_t, unsigned);
+    int (*free)(unsigned long long);
     int (*synchronize)(void);
 } gpu;
 
@@ -40,24 +40,34 @@ static void load(void *lib, const char *name, void *out)
     memcpy(out, &p, sizeof p);
 }
 
+/* The primary context becomes current, as the CUDA run time of a real program would have it. */
+static void open_gpu(void *lib)
+{
+    int (*init)(unsigned), (*device)(int *, int), (*retain)(void **, int), (*set_current)(void *), n = 0;
+    void *context = NULL;
+    load(lib, "cuInit", &init);
+    load(lib, "cuDeviceGet", &device);
+    load(lib, "cuDevicePrimaryCtxRetain", &retain);
+    load(lib, "cuCtxSetCurrent", &set_current);
+    if (init(0) || device(&n, 0) || retain(&context, n) || set_current(context))
+        return;
+    load(lib, "cuMemAllocManaged", &gpu.alloc);
+    load(lib, "cuMemFree_v2", &gpu.free);
+    load(lib, "cuCtxSynchronize", &gpu.synchronize);
+}
+
 static bool on_gpu(void)
 {
     if (!gpu.tried) {
         gpu.tried = true;
         const char *engine = api_engine();
         if (engine && (!strcmp(engine, "vendor") || !strcmp(engine, "cuda"))) {
-            const char *names[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
-            void *lib = NULL;
-            for (int i = 0; !lib && i < 4; i++)
-                lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-            if (lib) {
-                load(lib, "cudaMallocManaged", &gpu.malloc_managed);
-                load(lib, "cudaFree", &gpu.free);
-                load(lib, "cudaDeviceSynchronize", &gpu.synchronize);
-            }
+            void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+            if (lib)
+                open_gpu(lib);
         }
     }
-    return gpu.malloc_managed != NULL;
+    return gpu.alloc != NULL;
 }
 
 static void open_block(block *b, size_t room)
@@ -65,9 +75,9 @@ static void open_block(block *b, size_t room)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     b->open_size = (room + page - 1) / page * page;
     if (on_gpu()) {
-        void *p = NULL;
-        assert_int_equal(gpu.malloc_managed(&p, b->open_size, 1), 0);
-        b->map = b->open = p;
+        unsigned long long p = 0;
+        assert_int_equal(gpu.alloc(&p, b->open_size, 1), 0);
+        b->map = b->open = (unsigned char *)(uintptr_t)p;
         b->map_size = b->open_size;
     } else {
         b->map_size = b->open_size + 2 * page;
@@ -130,7 +140,7 @@ void api_mem_free(void)
 {
     for (int i = 0; i < block_count; i++) {
         if (on_gpu())
-            gpu.free(blocks[i].map);
+            gpu.free((unsigned long long)(uintptr_t)blocks[i].map);
         else
             munmap(blocks[i].map, blocks[i].map_size);
     }

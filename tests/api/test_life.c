@@ -407,7 +407,7 @@ static int work(void)
     bool good = api.cudnnCreateTensorDescriptor(&t) == OK;
     api.cudnnSetTensor4dDescriptor(t, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, -3, 1, 1);
     if (api.cudnnCreate(&h) == OK) {
-        good = good && relu_works(h, 100) && api.cudnnDestroy(h) == OK;
+        good = good && (!on_host() || relu_works(h, 100)) && api.cudnnDestroy(h) == OK;  /* its memory is the host's */
     }
     return good && api.cudnnDestroyTensorDescriptor(t) == OK ? 0 : 1;
 }
