@@ -11,11 +11,14 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 # A build folder keeps the generator that it was made with.
 CACHED_GENERATOR = $(shell sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$(BUILD)/CMakeCache.txt" 2>/dev/null)
-CONFIGURE = cmake -S . -B "$(BUILD)" -G "$(or $(CACHED_GENERATOR),$(GENERATOR))" -DANYDNN_CUDA=$(ANYDNN_CUDA) $(CMAKE_ARGS)
+# Compilers of kernels that `make nvrtc` installed serve where they are.
+NVRTC  ?= $(BUILD)/nvrtc
+NVRTC_THERE = $(shell [ ! -d "$(NVRTC)" ] || (cd "$(NVRTC)" && pwd))
+CONFIGURE = cmake -S . -B "$(BUILD)" -G "$(or $(CACHED_GENERATOR),$(GENERATOR))" -DANYDNN_CUDA=$(ANYDNN_CUDA) -DANYDNN_NVRTC="$(NVRTC_THERE)" $(CMAKE_ARGS)
 SANITIZE_BUILD = $(BUILD)/sanitize
 SANITIZE_CC ?= $(shell echo "int main(void){return 0;}" | clang -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null && echo clang || echo cc)
 
-.PHONY: all configure check check-long check-sanitize check-thread check-real check-wine gpu-folder check-gpu bench-gpu check-kernels demo dist install deps clean help
+.PHONY: all configure check check-long check-sanitize check-thread check-real check-wine gpu-folder check-gpu bench-gpu check-kernels nvrtc demo dist install deps clean help
 
 all: configure
 	cmake --build "$(BUILD)" -j $(JOBS)
@@ -93,6 +96,10 @@ demo: deps
 	@$(MAKE) --no-print-directory dist
 	@sh tools/demo.sh "$(BUILD)" "$(DIST)"
 
+# The oldest compilers of kernels, from the package index: for releases, whose code is to load on old drivers.
+nvrtc:
+	@sh tools/nvrtc_get.sh "$(NVRTC)"
+
 dist: all
 	@sh tools/dist.sh "$(BUILD)" "$(DIST)" 8 9
 
@@ -106,7 +113,8 @@ help:
 	@echo "make            build the libraries into $(BUILD)/lib, headers into $(BUILD)/include"
 	@echo "make check      install what is missing (as root), build and run all tests"
 	@echo "make demo       build, pack, unpack, compile the example against it, train a network"
-	@echo "make dist       archives for both ABIs in $(DIST)/"
+	@echo "make dist       archives for both ABIs in $(DIST)/ (a release: make nvrtc, then make dist ANYDNN_CUDA=on)"
+	@echo "make nvrtc      install the CUDA compilers that a release is made with in NVRTC=$(BUILD)/nvrtc"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR= ABI=8|9"
 	@echo "make deps       only install (as root) or name what is missing"
 	@echo "make check-long   the long problem lists (whole network layers)"

@@ -2,25 +2,31 @@
 # engine is part of every build; without a CUDA compiler the table of images is empty, and the engine says so when it is asked for.
 #   ANYDNN_CUDA        auto: kernels where nvcc is there and a driver answers; on: always; off: never
 #   ANYDNN_CUDA_ARCHS  compute capabilities; "90a" alone for a quick build
+#   ANYDNN_NVRTC       compilers as libraries, of several toolkits, instead of nvcc: each image by the oldest that knows its architecture
 set(ANYDNN_CUDA_ARCHS "75;80;86;89;90a" CACHE STRING "Compute capabilities that get code of their own")
 set(ANYDNN_CUDA_PTX "80" CACHE STRING "Compute capability of the text for newer devices; empty: none")
+set(ANYDNN_NVRTC "" CACHE STRING "Folders with libnvrtc, or its files: make the kernels by the oldest that knows each architecture, not by nvcc")
 
 find_program(DN_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES bin PATHS /usr/local/cuda/bin)
 set(DN_CUDA_BUILD OFF)
 if(ANYDNN_CUDA STREQUAL "on")
-  if(NOT DN_NVCC)
-    message(FATAL_ERROR "ANYDNN_CUDA=on: nvcc was not found; put it on PATH or set CUDA_HOME, or use ANYDNN_CUDA=off.")
+  if(NOT DN_NVCC AND NOT ANYDNN_NVRTC)
+    message(FATAL_ERROR "ANYDNN_CUDA=on: nvcc was not found; put it on PATH or set CUDA_HOME or ANYDNN_NVRTC, or use ANYDNN_CUDA=off.")
   endif()
   set(DN_CUDA_BUILD ON)
-elseif(ANYDNN_CUDA STREQUAL "auto" AND DN_NVCC AND (EXISTS /proc/driver/nvidia/version OR EXISTS /dev/dxg))
+elseif(ANYDNN_CUDA STREQUAL "auto" AND (DN_NVCC OR ANYDNN_NVRTC) AND (EXISTS /proc/driver/nvidia/version OR EXISTS /dev/dxg))
   set(DN_CUDA_BUILD ON)
 endif()
 
-set(DN_CUDA_TOOLKIT 0)
-if(DN_CUDA_BUILD)
+if(DN_CUDA_BUILD AND ANYDNN_NVRTC)
+  include(Nvrtc)
+  dn_nvrtc_find()
+elseif(DN_CUDA_BUILD)
   execute_process(COMMAND ${DN_NVCC} --version OUTPUT_VARIABLE said)
   if(said MATCHES "release ([0-9]+)\\.([0-9]+)")
-    math(EXPR DN_CUDA_TOOLKIT "${CMAKE_MATCH_1} * 1000 + ${CMAKE_MATCH_2} * 10")
+    math(EXPR DN_NVCC_TOOLKIT "${CMAKE_MATCH_1} * 1000 + ${CMAKE_MATCH_2} * 10")
+  else()
+    message(FATAL_ERROR "${DN_NVCC} --version names no release: ${said}")
   endif()
   message(STATUS "Kernels: CUDA ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}, architectures ${ANYDNN_CUDA_ARCHS}, text for ${ANYDNN_CUDA_PTX}")
 else()
@@ -32,7 +38,7 @@ target_link_libraries(dn_images PRIVATE dn_flags)
 set_target_properties(dn_images PROPERTIES OUTPUT_NAME images RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tools)
 
 set(DN_CUDA_DIR ${CMAKE_BINARY_DIR}/cuda)
-set(DN_CUDA_IMAGES)   # MODULE:SM:EXACT:PTX:FILE
+set(DN_CUDA_IMAGES)   # MODULE:SM:EXACT:PTX:TOOLKIT:FILE
 set(DN_CUDA_FILES)
 
 # dn_cuda_image(<source> <module> <sm, perhaps with an a> <kind: cubin or ptx>)
@@ -43,18 +49,25 @@ function(dn_cuda_image source module arch kind)
   if(NOT sm STREQUAL arch)
     set(exact 1)
   endif()
+  set(virtual sm)
+  set(ptx 0)
   if(kind STREQUAL "ptx")
-    set(target -ptx -arch=compute_${arch})
+    set(virtual compute)
     set(ptx 1)
-  else()
-    set(target -cubin -arch=sm_${arch})
-    set(ptx 0)
   endif()
-  add_custom_command(OUTPUT ${out}
-    COMMAND ${DN_NVCC} ${target} -std=c++14 -O3 -I ${CMAKE_SOURCE_DIR}/src --fmad=true -Werror all-warnings -Wno-deprecated-gpu-targets
-            -MD -MF ${out}.d -MT ${out} -o ${out} ${source}
-    DEPENDS ${source} DEPFILE ${out}.d COMMENT "Kernels ${module} ${arch}" VERBATIM)
-  set(DN_CUDA_IMAGES ${DN_CUDA_IMAGES} ${module}:${sm}:${exact}:${ptx}:${out} PARENT_SCOPE)
+  if(ANYDNN_NVRTC)
+    dn_nvrtc_pick(${arch} library toolkit)
+    set(compiler ${DN_NVRTC} ${library})
+    set(command ${DN_NVRTC} ${library} ${virtual}_${arch} ${CMAKE_SOURCE_DIR}/src ${source} ${out})
+  else()
+    set(toolkit ${DN_NVCC_TOOLKIT})
+    set(compiler ${CMAKE_SOURCE_DIR}/cmake/Nvcc.cmake)
+    set(command ${CMAKE_COMMAND} -P ${CMAKE_SOURCE_DIR}/cmake/Nvcc.cmake -- ${out}.log
+                ${DN_NVCC} -${kind} -arch=${virtual}_${arch} -std=c++14 -O3 -I ${CMAKE_SOURCE_DIR}/src -Xptxas -v -Werror all-warnings
+                -Wno-deprecated-gpu-targets -MD -MF ${out}.d -MT ${out} -o ${out} ${source})
+  endif()
+  add_custom_command(OUTPUT ${out} COMMAND ${command} DEPENDS ${source} ${compiler} DEPFILE ${out}.d COMMENT "Kernels ${module} ${arch}" VERBATIM)
+  set(DN_CUDA_IMAGES ${DN_CUDA_IMAGES} ${module}:${sm}:${exact}:${ptx}:${toolkit}:${out} PARENT_SCOPE)
   set(DN_CUDA_FILES ${DN_CUDA_FILES} ${out} PARENT_SCOPE)
 endfunction()
 
@@ -85,7 +98,7 @@ endif()
 string(REPLACE ";" "\n" lines "${DN_CUDA_IMAGES}")
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/gen/images.txt CONTENT "${lines}\n")
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/gen/images.c ${CMAKE_BINARY_DIR}/gen/images.S
-  COMMAND dn_images ${DN_CUDA_TOOLKIT} ${CMAKE_BINARY_DIR}/gen/images.txt ${CMAKE_BINARY_DIR}/gen/images.c ${CMAKE_BINARY_DIR}/gen/images.S
+  COMMAND dn_images ${CMAKE_BINARY_DIR}/gen/images.txt ${CMAKE_BINARY_DIR}/gen/images.c ${CMAKE_BINARY_DIR}/gen/images.S
   DEPENDS dn_images ${CMAKE_BINARY_DIR}/gen/images.txt ${DN_CUDA_FILES} VERBATIM)
 add_library(dn_cuda_code OBJECT ${CMAKE_BINARY_DIR}/gen/images.c ${CMAKE_BINARY_DIR}/gen/images.S)
 target_link_libraries(dn_cuda_code PRIVATE dn_inside)

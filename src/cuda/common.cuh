@@ -29,16 +29,24 @@ enum { DN_T_F32 = 0, DN_T_F64 = 1, DN_T_F16 = 2, DN_T_I8 = 3, DN_T_I32 = 4, DN_T
 /* --- narrow floats --- */
 DN_FN float dn_half_to_float(dn_u16 h)
 {
+#if defined(DN_EMULATED)  /* tests/emulated: by the C++ compiler */
+    return emu_half_to_float(h);
+#else
     float f;
     asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
     return f;
+#endif
 }
 
 DN_FN dn_u16 dn_float_to_half(float f)
 {
+#if defined(DN_EMULATED)
+    return emu_float_to_half(f);
+#else
     dn_u16 h;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
     return h;
+#endif
 }
 
 DN_FN float dn_bf16_to_float(dn_u16 h)

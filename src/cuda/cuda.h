@@ -18,10 +18,11 @@ typedef struct dn_cuda_image {
     int sm;              /* 90 for compute capability 9.0 */
     int exact;           /* 1: for this capability alone (90a) */
     int is_ptx;          /* 1: text that the driver compiles, for newer devices */
+    int toolkit;         /* that made it: 11080 for 11.8 */
     const unsigned char *data, *end;
 } dn_cuda_image;
 extern const dn_cuda_image dn_cuda_images[];  /* sorted by module; ends with module NULL */
-extern const int dn_cuda_toolkit;             /* that made the code: 13000 for 13.0; 0 without code */
+extern const int dn_cuda_toolkit;             /* the newest that made an image; 0 without images */
 int dn_cuda_max_sm(void);                     /* highest capability with code of its own, 0 without code */
 
 /* --- the device of a handle --- */

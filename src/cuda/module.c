@@ -61,7 +61,7 @@ static dn_status load(const dn_cuda_device *d, const dn_cuda_image *image, dn_cu
         int driver = 0;
         dn_cu_table->DriverGetVersion(&driver);
         return dn_fail(DN_ARCH_MISMATCH, "%s: the driver (CUDA %d.%d) is too old for code made by CUDA %d.%d", what, driver / 1000,
-                       driver % 1000 / 10, dn_cuda_toolkit / 1000, dn_cuda_toolkit % 1000 / 10);
+                       driver % 1000 / 10, image->toolkit / 1000, image->toolkit % 1000 / 10);
     }
     return dn_cu_check(rc, what);
 }

@@ -7,6 +7,10 @@
 
 #include "cuda/cuda.h"
 
+extern const dn_rows dn_cuda_conv_view;
 extern const dn_rows dn_cuda_act;
+extern const dn_rows dn_cuda_pool, dn_cuda_bn;
+extern const dn_rows dn_cuda_pointwise, dn_cuda_transpose, dn_cuda_pointwise_naive, dn_cuda_dropout, dn_cuda_transform_ex, dn_cuda_im2col;
+extern const dn_rows dn_cuda_softmax, dn_cuda_reduce, dn_cuda_lrn, dn_cuda_divnorm, dn_cuda_spatial;
 
 #endif

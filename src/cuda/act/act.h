@@ -5,6 +5,7 @@
 #ifndef DN_CUDA_ACT_ACT_H
 #define DN_CUDA_ACT_ACT_H
 
+#include "cuda/flat_walk.h"
 #include "cuda/view.h"
 
 typedef struct dn_act_fn {
@@ -19,5 +20,13 @@ typedef struct dn_act_naive {
     dn_act_fn fn;
     double alpha, beta;
 } dn_act_naive;
+
+/* The same in units: ptr as the walk's tensors. limit: coef rounded down, so that x <= limit is x <= coef. */
+typedef struct dn_act_flat {
+    dn_flat flat;
+    void *ptr[4];
+    float alpha, beta, coef, limit, swish;
+    int mode, nan, zero;
+} dn_act_flat;
 
 #endif

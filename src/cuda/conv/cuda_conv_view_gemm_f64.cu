@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(256) cuda_conv_bwd_bias_naive(const
         for (dn_s64 col = threadIdx.x; col < p.cols; col += 256)
             sum += dn_load(&p.dy.e, plain_at(&p.dy, col) + chan_at(&p.dy, chan));
         sums[threadIdx.x] = sum;
-        for (int n = 128; n; n /= 2) {
+        for (unsigned n = 128; n; n /= 2) {
             __syncthreads();
             if (threadIdx.x < n)
                 sums[threadIdx.x] += sums[threadIdx.x + n];

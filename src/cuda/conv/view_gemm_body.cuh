@@ -14,19 +14,35 @@
 #define STEPS 16
 #define PAD 4
 
+/* What is big and seldom hot is not inlined: the code of one kernel would be a megabyte. */
+static __device__ __noinline__ DN_SUM load_any(const dn_elements *e, dn_s64 i)
+{
+    return (DN_SUM)dn_load(e, i);
+}
+
 DN_FN DN_SUM load_sum(const dn_elements *e, dn_s64 i)
 {
     if (sizeof(DN_SUM) == 8 || e->bytes)
-        return (DN_SUM)dn_load(e, i);
+        return load_any(e, i);
     switch (e->type) {
     case DN_T_F16: return (DN_SUM)dn_half_to_float(((const dn_u16 *)e->ptr)[i]);
     case DN_T_BF16: return (DN_SUM)dn_bf16_to_float(((const dn_u16 *)e->ptr)[i]);
     case DN_T_F32: return (DN_SUM)((const float *)e->ptr)[i];
-    default: return (DN_SUM)dn_load(e, i);
+    default: return load_any(e, i);
     }
 }
 
 /* --- places --- */
+
+static __device__ __noinline__ dn_s64 quotient(dn_s64 a, dn_s64 b)
+{
+    return (a | b) >> 32 ? a / b : (dn_s64)((dn_u32)a / (dn_u32)b);
+}
+
+DN_FN dn_s64 rest(dn_s64 a, dn_s64 b)
+{
+    return a - quotient(a, b) * b;
+}
 
 /* Offset of channel c, counted over all groups. */
 DN_FN dn_s64 chan_at(const dn_gemm_view *v, dn_s64 c)
@@ -40,7 +56,7 @@ DN_FN void column_index(const dn_gemm_view *v, dn_s64 col, dn_s64 *at)
 #pragma unroll
     for (int j = DN_GEMM_DIMS - 1; j >= 0; j--)
         if (j < v->rank) {
-            dn_s64 q = col / v->dim[j].cols;
+            dn_s64 q = quotient(col, v->dim[j].cols);
             at[j] = (col - q * v->dim[j].cols) * v->dim[j].mul + v->dim[j].base;
             col = q;
         }
@@ -49,7 +65,7 @@ DN_FN void column_index(const dn_gemm_view *v, dn_s64 col, dn_s64 *at)
 DN_FN dn_s64 tap_step(const dn_gemm_view *v, int j, dn_s64 tap)
 {
     const dn_gemm_dim *d = &v->dim[j];
-    return d->taps > 1 ? tap / d->tap_weight % d->taps * d->step : 0;
+    return d->taps > 1 ? rest(quotient(tap, d->tap_weight), d->taps) * d->step : 0;
 }
 
 /* Offset of a column of a view without taps (an output). */
@@ -66,12 +82,12 @@ DN_FN dn_s64 plain_at(const dn_gemm_view *v, dn_s64 col)
 
 DN_FN dn_s64 filter_chan(const dn_gemm_filter *f, dn_s64 l)
 {
-    return f->tap_inner ? l / f->taps : l % f->chans;
+    return f->tap_inner ? quotient(l, f->taps) : rest(l, f->chans);
 }
 
 DN_FN dn_s64 filter_tap(const dn_gemm_filter *f, dn_s64 l)
 {
-    return f->tap_inner ? l % f->taps : l / f->chans;
+    return f->tap_inner ? rest(l, f->taps) : quotient(l, f->chans);
 }
 
 /* Offset of column (c, tap) in row 0; of a reordered filter without the part that depends on the row. */
@@ -83,8 +99,9 @@ DN_FN dn_s64 filter_column(const dn_gemm_filter *f, dn_s64 c, dn_s64 tap)
 #pragma unroll
     for (int j = DN_GEMM_TAPS - 1; j >= 0; j--)
         if (j < f->rank) {
-            off += tap % f->dim[j] * f->stride[j];
-            tap /= f->dim[j];
+            dn_s64 q = quotient(tap, f->dim[j]);
+            off += (tap - q * f->dim[j]) * f->stride[j];
+            tap = q;
         }
     return off;
 }
@@ -154,7 +171,7 @@ DN_FN void multiply(const tile_tables *t, DN_SUM acc[4][4])
 
 /* --- forward, and the gradient by the input --- */
 
-DN_FN void finish(const dn_gemm_fwd *p, dn_s64 group, dn_s64 m, dn_s64 out_at, dn_s64 z_at, double sum)
+static __device__ __noinline__ void finish(const dn_gemm_fwd *p, dn_s64 group, dn_s64 m, dn_s64 out_at, dn_s64 z_at, double sum)
 {
     dn_s64 chan = group * p->m + m, at = out_at + chan_at(&p->out, chan);
     if (!p->fused) {
@@ -232,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(256) DN_DIRECT(const __grid_constan
 
 /* --- the gradient by the filter --- */
 
-DN_FN void store_grad(const dn_gemm_filter_grad *p, dn_s64 part, dn_s64 group, dn_s64 m, dn_s64 l, double sum)
+static __device__ __noinline__ void store_grad(const dn_gemm_filter_grad *p, dn_s64 part, dn_s64 group, dn_s64 m, dn_s64 l, double sum)
 {
     if (p->parts > 1) {
         ((DN_SUM *)p->sums)[((part * p->groups + group) * p->m + m) * p->l + l] = (DN_SUM)sum;

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define DN_TYPE DN_T_F16
+#include "cuda/lrn/nchw_body.cuh"
+
+KERNEL(cuda_lrn_bwd_data_nchw_f16_3x4, (nchw_bwd<4, 3, 2>(&p)))
+KERNEL(cuda_lrn_bwd_data_nchw_f16_3x1, (nchw_bwd<1, 3, 8>(&p)))
+KERNEL(cuda_lrn_bwd_data_nchw_f16_5x4, (nchw_bwd<4, 5, 2>(&p)))
+KERNEL(cuda_lrn_bwd_data_nchw_f16_5x1, (nchw_bwd<1, 5, 8>(&p)))

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define T_F16
+#define KIND DN_BN_BWD
+#define KERNEL cuda_bn_bwd_nhwc_f16
+#define KERNEL_STAT cuda_bn_bwd_nhwc_f16_stat
+#define KERNEL_FINAL cuda_bn_bwd_nhwc_f16_final
+#include "cuda/norm/bn_nhwc_body.cuh"

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define T_F32
+#define KERNEL cuda_pool_bwd_data_nhwc_f32
+#define KERNEL_WINNER cuda_pool_bwd_data_nhwc_f32_winner
+#include "cuda/pool/pool_bwd_body.cuh"

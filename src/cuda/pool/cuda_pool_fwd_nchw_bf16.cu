@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define T_BF16
+#define ONE
+#define KERNEL cuda_pool_fwd_nchw_bf16
+#define KERNEL_WHOLE cuda_pool_fwd_nchw_bf16_whole
+#include "cuda/pool/pool_fwd_body.cuh"

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define T_F16
+#define KERNEL cuda_pool_fwd_nhwc_f16
+#define KERNEL_WHOLE cuda_pool_fwd_nhwc_f16_whole
+#include "cuda/pool/pool_fwd_body.cuh"

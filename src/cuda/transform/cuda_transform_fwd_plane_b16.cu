@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define SIZE 2
+#define ELEMENT dn_u16
+#define KERNEL cuda_transform_fwd_plane_b16
+#include "cuda/transform/plane_body.cuh"
