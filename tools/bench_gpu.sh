@@ -3,13 +3,13 @@
 # Copyright the anydnn authors
 #
 # Our kernels and those of another library with cuDNN's interface, in turn in one process, from a folder made by gpu_folder.sh.
-#   bench_gpu.sh LIBRARY [FOLDER [OUT_DIR [LIST...]]]     lists: gpu_memory (default), gpu_norm, or any of lists/
+#   bench_gpu.sh LIBRARY [FOLDER [OUT_DIR [LIST...]]]     lists: gpu_key (default), gpu_memory, gpu_norm, or any of lists/
 # OUT_DIR gets LIST.csv; the table, slowest against the other library first, goes to standard output.
 set -u
 lib=${1:?usage: bench_gpu.sh LIBRARY [FOLDER [OUT_DIR [LIST...]]]}
 folder=$(cd "${2:-.}" && pwd)
 out=${3:-$folder/out}
-[ $# -gt 3 ] && shift 3 || set -- gpu_memory
+[ $# -gt 3 ] && shift 3 || set -- gpu_key
 mkdir -p "$out"
 # Our lib/ must not be in LD_LIBRARY_PATH: the other library opens its parts by bare name and would get ours.
 ANYDNN_ENGINE=cuda "$folder/bin/dnbench" overhead --lib "$folder/lib/libcudnn.so.8"
