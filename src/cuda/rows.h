@@ -7,7 +7,7 @@
 
 #include "cuda/cuda.h"
 
-extern const dn_rows dn_cuda_conv_view;
+extern const dn_rows dn_cuda_conv_bias, dn_cuda_conv_view;
 extern const dn_rows dn_cuda_act;
 extern const dn_rows dn_cuda_pool, dn_cuda_bn;
 extern const dn_rows dn_cuda_pointwise, dn_cuda_transpose, dn_cuda_pointwise_naive, dn_cuda_dropout, dn_cuda_transform_ex, dn_cuda_im2col;
