@@ -205,6 +205,46 @@ static dn_status tile_prepare(dn_handle *h, dn_plan *plan)
     return prepare(h, plan, &q, blocks);
 }
 
+/* --- tiles between types --- */
+static const char *cast_check(const dn_problem *p, dn_dtype from, dn_dtype to)
+{
+    dn_transpose q;
+    int64_t blocks;
+    if (p->t[DN_X].type != from || p->t[DN_Y].type != to)
+        return "takes other types";
+    return tile_shape(p, &q, &blocks);
+}
+
+static const char *cast_f32_f16_check(const dn_problem *p)
+{
+    return cast_check(p, DN_F32, DN_F16);
+}
+
+static const char *cast_f32_bf16_check(const dn_problem *p)
+{
+    return cast_check(p, DN_F32, DN_BF16);
+}
+
+static const char *cast_f16_f32_check(const dn_problem *p)
+{
+    return cast_check(p, DN_F16, DN_F32);
+}
+
+static const char *cast_f16_bf16_check(const dn_problem *p)
+{
+    return cast_check(p, DN_F16, DN_BF16);
+}
+
+static const char *cast_bf16_f32_check(const dn_problem *p)
+{
+    return cast_check(p, DN_BF16, DN_F32);
+}
+
+static const char *cast_bf16_f16_check(const dn_problem *p)
+{
+    return cast_check(p, DN_BF16, DN_F16);
+}
+
 static const dn_solver rows[] = {
     { .name = "cuda_transform_fwd_few_b16", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = few_b16_check,
       .prepare = few_prepare, .run = run, .release = dn_cuda_release },
@@ -217,6 +257,18 @@ static const dn_solver rows[] = {
     { .name = "cuda_transform_fwd_tile_b16", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = tile_b16_check,
       .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
     { .name = "cuda_transform_fwd_tile_b32", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = tile_b32_check,
+      .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
+    { .name = "cuda_transform_fwd_tile_f32_f16", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = cast_f32_f16_check,
+      .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
+    { .name = "cuda_transform_fwd_tile_f32_bf16", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = cast_f32_bf16_check,
+      .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
+    { .name = "cuda_transform_fwd_tile_f16_f32", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = cast_f16_f32_check,
+      .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
+    { .name = "cuda_transform_fwd_tile_f16_bf16", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = cast_f16_bf16_check,
+      .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
+    { .name = "cuda_transform_fwd_tile_bf16_f32", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = cast_bf16_f32_check,
+      .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
+    { .name = "cuda_transform_fwd_tile_bf16_f16", .op = DN_OP_TRANSFORM, .dir = DN_DIR_FWD, .algo = -1, .check = cast_bf16_f16_check,
       .prepare = tile_prepare, .run = run, .release = dn_cuda_release },
 };
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define IN float
+#define OUT dn_u16
+#define WIDEN (float)
+#define NARROW dn_float_to_bf16
+#define KERNEL cuda_transform_fwd_tile_f32_bf16
+#include "cuda/transform/cast_body.cuh"
