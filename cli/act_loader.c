@@ -5,6 +5,7 @@
 #include "act.h"
 #include "discover.h"
 #include "maps.h"
+#include "process.h"
 #include "tree.h"
 
 #include <ctype.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MAPS_AT_MOST = 64 << 20, PROCESSES_AT_MOST = 100000 };
@@ -35,24 +35,6 @@ static bool is_searched(const act *a, const char *lib)
 void act_search(act *a)
 {
     a->searched |= a->next.view_count && is_searched(a, a->next.views[0].lib);
-}
-
-/* ldconfig's standard output and error are its own affair. NULL, or why it failed. */
-static const char *run_ldconfig(const char *root)
-{
-    int status = 0;
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
-            execl("/sbin/ldconfig", "ldconfig", *root ? "-r" : NULL, root, (char *)NULL);
-        _exit(127);
-    }
-    if (pid < 0)
-        return strerror(errno);
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return strerror(errno);
-    return status == 0 ? NULL : WIFEXITED(status) && WEXITSTATUS(status) == 127 ? "/sbin/ldconfig cannot be started" : "ldconfig failed";
 }
 
 static void say_line(act *a, const char *what, const char *why, const char *fix)
@@ -83,7 +65,7 @@ void act_loader(act *a)
     if (geteuid() != 0 || a->dry_run) {
         say_line(a, "The loader's cache is to be made anew", "Until then programs without search paths of their own get what they got before.",
                  line ? line : "ldconfig");
-    } else if ((why = run_ldconfig(root)) != NULL) {
+    } else if ((why = process_ldconfig(root)) != NULL) {
         char *what = cli_format("The loader's cache was not made anew: %s", why);
         say_line(a, what, "Until then programs without search paths of their own get what they got before.", line ? line : "ldconfig");
         free(what);

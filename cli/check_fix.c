@@ -5,12 +5,12 @@
  * without it. A file gives way to a link only after its bytes were compared with those of the file that stays. */
 #include "check.h"
 #include "map.h"
+#include "process.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 
@@ -173,24 +173,14 @@ static bool has_finding(const check *k, const char *id)
 static int mend_cache(check *k, cJSON *list)
 {
     const char *error = NULL;
-    int status = 0;
-    pid_t pid;
 
     if (geteuid() != 0) {
         tell(k, list, "ldconfig", "/etc/ld.so.cache", NULL, "only root may write the cache; run: sudo ldconfig");
         return 0;
     }
     cli_say(k->c, *k->c->root ? "mend: ldconfig -r '%s'\n" : "mend: ldconfig%s\n", k->c->root);
-    if (!k->dry_run) {
-        pid = fork();
-        if (pid == 0) {
-            if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
-                execl("/sbin/ldconfig", "ldconfig", *k->c->root ? "-r" : NULL, k->c->root, (char *)NULL);
-            _exit(127);
-        }
-        if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-            error = "ldconfig failed";
-    }
+    if (!k->dry_run && process_ldconfig(k->c->root))
+        error = "ldconfig failed";
     tell(k, list, "ldconfig", "/etc/ld.so.cache", NULL, error);
     return error ? 0 : 1;
 }

@@ -357,3 +357,20 @@ char *process_find(const char *name)
     }
     return NULL;
 }
+
+const char *process_ldconfig(const char *root)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
+            execl("/sbin/ldconfig", "ldconfig", *root ? "-r" : NULL, root, (char *)NULL);
+        _exit(127);
+    }
+    if (pid < 0)
+        return strerror(errno);
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return strerror(errno);
+    return status == 0 ? NULL : WIFEXITED(status) && WEXITSTATUS(status) == 127 ? "/sbin/ldconfig cannot be started" : "ldconfig failed";
+}

@@ -51,5 +51,7 @@ char *process_library(const char *name);
 /* A program as a shell would find it; NULL where it is not there. The caller frees. */
 char *process_find(const char *name);
 double process_now(void);
+/* Makes the loader's cache anew, of the tree where root is not "". What ldconfig says is left out. NULL, or why it failed. */
+const char *process_ldconfig(const char *root);
 
 #endif

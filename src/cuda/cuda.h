@@ -23,6 +23,8 @@ typedef struct dn_cuda_image {
 } dn_cuda_image;
 extern const dn_cuda_image dn_cuda_images[];  /* sorted by module; ends with module NULL */
 extern const int dn_cuda_toolkit;             /* the newest that made an image; 0 without images */
+/* How well an image suits a device of this capability; 0: not at all. */
+int dn_cuda_suits(const dn_cuda_image *i, int sm);
 int dn_cuda_max_sm(void);                     /* highest capability with code of its own, 0 without code */
 
 /* --- the device of a handle --- */
@@ -30,7 +32,7 @@ typedef struct dn_cuda_device {
     struct dn_cuda_device *next;
     dn_cu_ctx ctx;
     unsigned long long ctx_id;
-    int device, sm, sm_count, shared_max, cooperative, pageable;
+    int device, sm, sm_count, pageable;
     size_t l2_bytes;
     dn_cu_mod *modules;      /* by number of module, NULL where not loaded yet */
 } dn_cuda_device;
@@ -74,8 +76,6 @@ dn_status dn_cuda_admit(dn_handle *h, const dn_plan *plan, const dn_args *a);
 /* module.c. The function `name` of module `module`, loaded and resident; shared: bytes of dynamic shared memory that it may ask for.
  * NOT_SUPPORTED where the module has no code for this device. Call in prepare. */
 dn_status dn_cuda_function(dn_handle *h, const char *module, const char *name, size_t shared, dn_cu_fn *f);
-/* NULL where module has code for this handle's device, else a sentence. */
-const char *dn_cuda_has_code(const dn_handle *h, const char *module);
 
 typedef struct dn_cuda_grid {
     dn_cu_fn f;
@@ -85,9 +85,6 @@ typedef struct dn_cuda_grid {
 
 /* launch.c. Puts the kernel on the handle's stream; params: the one struct that it takes. */
 dn_status dn_cuda_launch(dn_handle *h, const dn_cuda_grid *g, const void *params);
-/* The same with all blocks resident at once, so that they may wait for each other. */
-dn_status dn_cuda_launch_cooperative(dn_handle *h, const dn_cuda_grid *g, const void *params);
-dn_status dn_cuda_memset(dn_handle *h, void *ptr, int value, size_t size);
 
 /* g for `threads` threads in all in blocks of `block`, at most what keeps the device busy (`waves` blocks of 2048 threads per SM), for
  * kernels that loop over the grid. */

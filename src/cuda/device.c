@@ -37,7 +37,6 @@ static dn_status describe(dn_cuda_device *d)
     int major = 0, minor = 0, l2 = 0, rc = dn_cu_table->CtxGetDevice(&d->device);
     const struct { int attribute, *value; } wanted[] = {
         { DN_CU_ATTR_CC_MAJOR, &major }, { DN_CU_ATTR_CC_MINOR, &minor }, { DN_CU_ATTR_SM_COUNT, &d->sm_count },
-        { DN_CU_ATTR_SHARED_OPTIN, &d->shared_max }, { DN_CU_ATTR_COOPERATIVE, &d->cooperative },
         { DN_CU_ATTR_PAGEABLE_ACCESS, &d->pageable }, { DN_CU_ATTR_L2_BYTES, &l2 },
     };
     for (size_t i = 0; rc == DN_CU_SUCCESS && i < sizeof wanted / sizeof wanted[0]; i++)
@@ -79,7 +78,7 @@ static dn_status device_of(dn_cu_ctx ctx, dn_cuda_device **out)
 static dn_status check_code(const dn_cuda_device *d)
 {
     for (const dn_cuda_image *i = dn_cuda_images; i->module; i++)
-        if (i->sm == d->sm || (i->sm / 10 == d->sm / 10 && i->sm < d->sm && !i->exact) || (i->is_ptx && i->sm <= d->sm))
+        if (dn_cuda_suits(i, d->sm))
             return DN_SUCCESS;
     char name[120] = "the device";
     dn_cu_table->DeviceGetName(name, sizeof name, d->device);
@@ -289,13 +288,9 @@ dn_status dn_cuda_scratch(dn_handle *h, size_t size, void **ptr)
 
 /* --- can the device reach what it is given? --- */
 
-static dn_status admit(dn_handle *h, const void *ptr, const char *what)
+/* The context is current. */
+static dn_status reaches(const dn_cuda_device *d, const void *ptr, const char *what)
 {
-    dn_cuda_state *s = h->state;
-    uintptr_t page = (uintptr_t)ptr >> 12, *known = &s->known[(page ^ page >> 6 ^ page >> 12) % DN_CUDA_KNOWN];
-    if (!ptr || *known == page)
-        return DN_SUCCESS;
-    const dn_cuda_device *d = s->device;
     unsigned type = 0, managed = 0;
     int owner = d->device, can = 1;
     int rc = dn_cu_table->PointerGetAttribute(&type, DN_CU_POINTER_MEMORY_TYPE, (dn_cu_ptr)(uintptr_t)ptr);
@@ -310,17 +305,31 @@ static dn_status admit(dn_handle *h, const void *ptr, const char *what)
         if (!can)
             return dn_fail(DN_BAD_PARAM, "%s (%p) is memory of device %d, which device %d of this handle cannot access", what, ptr, owner, d->device);
     }
-    *known = page;
     return DN_SUCCESS;
+}
+
+/* Pages seen before are not asked about again, and cost no call of the driver. */
+static dn_status admit(dn_handle *h, const void *ptr, const char *what)
+{
+    dn_cuda_state *s = h->state;
+    uintptr_t page = (uintptr_t)ptr >> 12, *known = &s->known[(page ^ page >> 6 ^ page >> 12) % DN_CUDA_KNOWN];
+    int pushed;
+    if (!ptr || *known == page)
+        return DN_SUCCESS;
+    dn_status st = dn_cuda_enter(h, &pushed);
+    if (st != DN_SUCCESS)
+        return st;
+    st = reaches(s->device, ptr, what);
+    dn_cuda_leave(pushed);
+    if (st == DN_SUCCESS)
+        *known = page;
+    return st;
 }
 
 dn_status dn_cuda_admit(dn_handle *h, const dn_plan *plan, const dn_args *a)
 {
     static const char *const role[DN_ROLE_COUNT] = { "x", "y", "w", "z", "bias", "dx", "dy", "dz" };
-    int pushed;
-    dn_status st = dn_cuda_enter(h, &pushed);
-    if (st != DN_SUCCESS)
-        return st;
+    dn_status st = DN_SUCCESS;
     for (int i = 0; i < DN_ROLE_COUNT && st == DN_SUCCESS; i++)
         if (plan->problem.t[i].rank)
             st = admit(h, a->ptr[i], role[i]);
@@ -330,7 +339,6 @@ dn_status dn_cuda_admit(dn_handle *h, const dn_plan *plan, const dn_args *a)
         st = admit(h, a->workspace, "workSpace");
     if (st == DN_SUCCESS)
         st = admit(h, a->reserve, "reserveSpace");
-    dn_cuda_leave(pushed);
     return st;
 }
 

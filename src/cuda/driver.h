@@ -36,12 +36,12 @@ enum {
 
 /* CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUstreamCaptureMode */
 enum {
-    DN_CU_ATTR_WARP_SIZE = 10, DN_CU_ATTR_SM_COUNT = 16, DN_CU_ATTR_L2_BYTES = 38, DN_CU_ATTR_CC_MAJOR = 75, DN_CU_ATTR_CC_MINOR = 76,
-    DN_CU_ATTR_PAGEABLE_ACCESS = 88, DN_CU_ATTR_COOPERATIVE = 95, DN_CU_ATTR_SHARED_OPTIN = 97
+    DN_CU_ATTR_SM_COUNT = 16, DN_CU_ATTR_L2_BYTES = 38, DN_CU_ATTR_CC_MAJOR = 75, DN_CU_ATTR_CC_MINOR = 76,
+    DN_CU_ATTR_PAGEABLE_ACCESS = 88
 };
 enum { DN_CU_FUNC_NUM_REGS = 4, DN_CU_FUNC_MAX_DYNAMIC_SHARED = 8 };
 enum { DN_CU_POINTER_MEMORY_TYPE = 2, DN_CU_POINTER_IS_MANAGED = 8, DN_CU_POINTER_DEVICE = 9 };
-enum { DN_CU_MEMORY_HOST = 1, DN_CU_MEMORY_DEVICE = 2 };
+enum { DN_CU_MEMORY_DEVICE = 2 };
 enum { DN_CU_CAPTURE_RELAXED = 2 };
 
 typedef struct dn_cu_api {
@@ -65,19 +65,13 @@ typedef struct dn_cu_api {
     int(DN_CU_CALL *FuncLoad)(dn_cu_fn function);  /* driver 12.4; NULL before: there loading is done with the first attribute query */
     int(DN_CU_CALL *FuncGetAttribute)(int *value, int attribute, dn_cu_fn function);
     int(DN_CU_CALL *FuncSetAttribute)(dn_cu_fn function, int attribute, int value);
-    int(DN_CU_CALL *OccupancyMaxActiveBlocks)(int *blocks, dn_cu_fn function, int threads, size_t shared);
     int(DN_CU_CALL *LaunchKernel)(dn_cu_fn f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                   dn_cu_stream stream, void **params, void **extra);
-    int(DN_CU_CALL *LaunchCooperativeKernel)(dn_cu_fn f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                             unsigned shared, dn_cu_stream stream, void **params);
     int(DN_CU_CALL *MemAlloc)(dn_cu_ptr *ptr, size_t bytes);
     int(DN_CU_CALL *MemFree)(dn_cu_ptr ptr);
     int(DN_CU_CALL *MemcpyHtoDAsync)(dn_cu_ptr dst, const void *src, size_t bytes, dn_cu_stream stream);
     int(DN_CU_CALL *MemcpyDtoHAsync)(void *dst, dn_cu_ptr src, size_t bytes, dn_cu_stream stream);
-    int(DN_CU_CALL *MemcpyDtoDAsync)(dn_cu_ptr dst, dn_cu_ptr src, size_t bytes, dn_cu_stream stream);
-    int(DN_CU_CALL *MemsetD8Async)(dn_cu_ptr dst, unsigned char value, size_t bytes, dn_cu_stream stream);
     int(DN_CU_CALL *StreamSynchronize)(dn_cu_stream stream);
-    int(DN_CU_CALL *StreamIsCapturing)(dn_cu_stream stream, int *status);
     int(DN_CU_CALL *ThreadExchangeCaptureMode)(int *mode);
     int(DN_CU_CALL *PointerGetAttribute)(void *value, int attribute, dn_cu_ptr ptr);
     int(DN_CU_CALL *EventCreate)(dn_cu_ev *event, unsigned flags);

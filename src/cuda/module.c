@@ -21,8 +21,8 @@ int dn_cuda_max_sm(void)
     return max;
 }
 
-/* How well an image suits a device; 0: not at all. Code for the very device, then the nearest older one of its generation, then text. */
-static int suits(const dn_cuda_image *i, int sm)
+/* Code for the very device, then the nearest older one of its generation, then text. */
+int dn_cuda_suits(const dn_cuda_image *i, int sm)
 {
     if (i->is_ptx)
         return i->sm <= sm ? 1 : 0;
@@ -38,18 +38,13 @@ static int image_for(const char *module, int sm)
     for (int i = 0; dn_cuda_images[i].module; i++) {
         if (strcmp(dn_cuda_images[i].module, module) != 0)
             continue;
-        int s = suits(&dn_cuda_images[i], sm);
+        int s = dn_cuda_suits(&dn_cuda_images[i], sm);
         if (s > score) {
             score = s;
             best = i;
         }
     }
     return best;
-}
-
-const char *dn_cuda_has_code(const dn_handle *h, const char *module)
-{
-    return image_for(module, dn_cuda_device_of(h)->sm) >= 0 ? NULL : "has no code for this device";
 }
 
 static dn_status load(const dn_cuda_device *d, const dn_cuda_image *image, dn_cu_mod *mod)

@@ -65,6 +65,20 @@ size_t dn_bn_reserve_size(const dn_problem *p)
     return p->u.bn.ops && p->dir != DN_DIR_INFER ? (size_t)dn_tensor_count(&p->t[DN_X]) : 0;
 }
 
+dn_tensor dn_bn_part(const dn_tensor *t, int mode, bool kept)
+{
+    dn_tensor v = *t;
+    v.rank = 0;
+    for (int d = 0; d < t->rank; d++) {
+        bool keep = d == 1 || (d > 1 && mode == DN_BN_PER_ACTIVATION);
+        if (keep != kept)
+            continue;
+        v.dims[v.rank] = t->dims[d];
+        v.strides[v.rank++] = t->strides[d];
+    }
+    return v;
+}
+
 dn_status dn_bn_check_param(const dn_tensor *x, const dn_tensor *w, int mode, const char *name)
 {
     dn_tensor want;

@@ -17,6 +17,8 @@ dn_dtype dn_bn_param_type(dn_dtype data);
 void dn_bn_derive(const dn_tensor *x, int mode, dn_tensor *out);
 /* BAD_PARAM unless w is of the derived shape and type; name is the argument's. */
 dn_status dn_bn_check_param(const dn_tensor *x, const dn_tensor *w, int mode, const char *name);
+/* Dimensions of t that have statistics of their own, or those that the statistics are taken over, as a tensor of their own. */
+dn_tensor dn_bn_part(const dn_tensor *t, int mode, bool kept);
 /* One byte per element, packed in the order of x's memory, so that it follows from x's description alone. */
 void dn_bn_mask(const dn_tensor *x, dn_tensor *out);
 /* Bytes that train writes and bwd reads; 0 where nothing is fused. */

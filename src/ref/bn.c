@@ -305,21 +305,6 @@ static void bwd_work(task *k)
 
 /* --- cutting the problem --- */
 
-/* Dimensions of t that are kept, or those that are reduced, as a tensor of their own. */
-static dn_tensor view(const dn_tensor *t, int mode, bool kept)
-{
-    dn_tensor v = *t;
-    v.rank = 0;
-    for (int d = 0; d < t->rank; d++) {
-        bool keep = d == 1 || (d > 1 && mode == DN_BN_PER_ACTIVATION);
-        if (keep != kept)
-            continue;
-        v.dims[v.rank] = t->dims[d];
-        v.strides[v.rank++] = t->strides[d];
-    }
-    return v;
-}
-
 static int64_t magnitude(int64_t v)
 {
     return v < 0 ? -v : v;
@@ -372,12 +357,12 @@ static void bind(job *j)
         dn_role r = p->t[roles[i]].rank ? roles[i] : DN_X;
         const dn_tensor *t = i == MASK && j->masked ? &mask : &p->t[r];
         j->ptr[i] = i == MASK ? j->a->reserve : j->a->ptr[r];
-        kept[i] = view(t, p->u.bn.mode, true);
-        reduced[i] = view(t, p->u.bn.mode, false);
+        kept[i] = dn_bn_part(t, p->u.bn.mode, true);
+        reduced[i] = dn_bn_part(t, p->u.bn.mode, false);
         kept_at[i] = &kept[i];
         reduced_at[i] = &reduced[i];
     }
-    kept[DATA] = view(&p->t[DN_W], p->u.bn.mode, true);
+    kept[DATA] = dn_bn_part(&p->t[DN_W], p->u.bn.mode, true);
     kept_at[DATA] = &kept[DATA];
     dn_iter_init_any_order(&j->kept, DATA + 1, kept_at);
     dn_iter_init(&j->reduced, DATA, reduced_at);

@@ -23,21 +23,6 @@ typedef struct naive_state {
     bool masked;
 } naive_state;
 
-/* Dimensions of t that are kept, or those that are reduced, as a tensor of their own. */
-static dn_tensor part_of(const dn_tensor *t, int mode, bool kept)
-{
-    dn_tensor v = *t;
-    v.rank = 0;
-    for (int d = 0; d < t->rank; d++) {
-        bool keep = d == 1 || (d > 1 && mode == DN_BN_PER_ACTIVATION);
-        if (keep != kept)
-            continue;
-        v.dims[v.rank] = t->dims[d];
-        v.strides[v.rank++] = t->strides[d];
-    }
-    return v;
-}
-
 static void naive_walks(naive_state *s, const dn_problem *p)
 {
     dn_tensor t[DN_BN_TENSORS + 1], kept[DN_BN_TENSORS + 1], reduced[DN_BN_TENSORS + 1];
@@ -50,8 +35,8 @@ static void naive_walks(naive_state *s, const dn_problem *p)
     dn_bn_mask(&p->t[DN_X], &t[DN_BN_MASK]);
     t[DN_BN_TENSORS] = p->t[DN_W];
     for (int i = 0; i <= DN_BN_TENSORS; i++) {
-        kept[i] = part_of(&t[i], p->u.bn.mode, true);
-        reduced[i] = part_of(&t[i], p->u.bn.mode, false);
+        kept[i] = dn_bn_part(&t[i], p->u.bn.mode, true);
+        reduced[i] = dn_bn_part(&t[i], p->u.bn.mode, false);
         all_at[i] = &t[i];
         kept_at[i] = &kept[i];
         reduced_at[i] = &reduced[i];

@@ -58,13 +58,25 @@ static const char *blocks_check(int64_t blocks)
     return blocks <= INT32_MAX ? NULL : "needs fewer than 2^31 blocks";
 }
 
-static dn_status prepare(dn_handle *h, dn_plan *plan, const dn_transpose *q, int64_t blocks)
+/* What a kernel is given for a problem, and its blocks. NULL, or why it does not take it. */
+typedef const char *(*shape_fn)(const dn_problem *p, dn_transpose *q, int64_t *blocks);
+
+static const char *shaped_check(const dn_problem *p, size_t size, shape_fn shape)
 {
+    dn_transpose q;
+    int64_t blocks;
+    const char *why = type_check(p, size);
+    return why ? why : shape(p, &q, &blocks);
+}
+
+static dn_status prepare(dn_handle *h, dn_plan *plan, shape_fn shape)
+{
+    int64_t blocks = 1;
     transpose_state *s = calloc(1, sizeof *s);
     if (!s)
         return dn_fail(DN_ALLOC_FAILED, "no memory for a plan of %s", plan->solver->name);
     plan->state = s;
-    s->params = *q;
+    shape(&plan->problem, &s->params, &blocks);
     s->grid = (dn_cuda_grid){ .grid = { (unsigned)blocks, 1, 1 }, .block = { 256, 1, 1 } };
     return dn_cuda_function(h, plan->solver->name, plan->solver->name, 0, &s->grid.f);
 }
@@ -94,30 +106,19 @@ static const char *few_shape(const dn_problem *p, dn_transpose *q, int64_t *bloc
     return vectors <= INT32_MAX - 256 ? NULL : "needs fewer than 2^31 vectors";
 }
 
-static const char *few_check(const dn_problem *p, size_t size)
-{
-    dn_transpose q;
-    int64_t blocks;
-    const char *why = type_check(p, size);
-    return why ? why : few_shape(p, &q, &blocks);
-}
-
 static const char *few_b16_check(const dn_problem *p)
 {
-    return few_check(p, 2);
+    return shaped_check(p, 2, few_shape);
 }
 
 static const char *few_b32_check(const dn_problem *p)
 {
-    return few_check(p, 4);
+    return shaped_check(p, 4, few_shape);
 }
 
 static dn_status few_prepare(dn_handle *h, dn_plan *plan)
 {
-    dn_transpose q = { 0 };
-    int64_t blocks = 1;
-    few_shape(&plan->problem, &q, &blocks);
-    return prepare(h, plan, &q, blocks);
+    return prepare(h, plan, few_shape);
 }
 
 /* --- small planes of any size --- */
@@ -139,30 +140,19 @@ static const char *plane_shape(const dn_problem *p, dn_transpose *q, int64_t *bl
     return blocks_check(*blocks);
 }
 
-static const char *plane_check(const dn_problem *p, size_t size)
-{
-    dn_transpose q;
-    int64_t blocks;
-    const char *why = type_check(p, size);
-    return why ? why : plane_shape(p, &q, &blocks);
-}
-
 static const char *plane_b16_check(const dn_problem *p)
 {
-    return plane_check(p, 2);
+    return shaped_check(p, 2, plane_shape);
 }
 
 static const char *plane_b32_check(const dn_problem *p)
 {
-    return plane_check(p, 4);
+    return shaped_check(p, 4, plane_shape);
 }
 
 static dn_status plane_prepare(dn_handle *h, dn_plan *plan)
 {
-    dn_transpose q = { 0 };
-    int64_t blocks = 1;
-    plane_shape(&plan->problem, &q, &blocks);
-    return prepare(h, plan, &q, blocks);
+    return prepare(h, plan, plane_shape);
 }
 
 /* --- tiles --- */
@@ -179,30 +169,19 @@ static const char *tile_shape(const dn_problem *p, dn_transpose *q, int64_t *blo
     return blocks_check(*blocks);
 }
 
-static const char *tile_check(const dn_problem *p, size_t size)
-{
-    dn_transpose q;
-    int64_t blocks;
-    const char *why = type_check(p, size);
-    return why ? why : tile_shape(p, &q, &blocks);
-}
-
 static const char *tile_b16_check(const dn_problem *p)
 {
-    return tile_check(p, 2);
+    return shaped_check(p, 2, tile_shape);
 }
 
 static const char *tile_b32_check(const dn_problem *p)
 {
-    return tile_check(p, 4);
+    return shaped_check(p, 4, tile_shape);
 }
 
 static dn_status tile_prepare(dn_handle *h, dn_plan *plan)
 {
-    dn_transpose q = { 0 };
-    int64_t blocks = 1;
-    tile_shape(&plan->problem, &q, &blocks);
-    return prepare(h, plan, &q, blocks);
+    return prepare(h, plan, tile_shape);
 }
 
 /* --- tiles between types --- */
