@@ -4,7 +4,7 @@
 #
 # Everything that needs a GPU, from a folder made by gpu_folder.sh; no packages, under 8 minutes. The last line says whether all is well.
 #   check_gpu.sh [FOLDER [OUT_DIR]]     OUT_DIR gets the output of each step
-# Steps: the driver (contexts, streams, graphs, memory, threads), the API tests, every list directly and replayed from graphs, equal bits
+# Steps: the driver (contexts, streams, graphs, memory, threads), a device without memory, the API tests, every list directly and replayed from graphs, equal bits
 # from run to run, the example, and compute-sanitizer over a short list where it is installed.
 set -u
 folder=$(cd "${1:-.}" && pwd)
@@ -39,6 +39,7 @@ sanitize() { # TOOL
 }
 
 for abi in 8 9; do step driver_v$abi "$folder/tests/test_gpu_v$abi" "$folder/lib/libcudnn.so.$abi"; done
+for abi in 8 9; do step memory_v$abi "$folder/tests/test_gpu_alloc_v$abi" "$folder/lib/libcudnn.so.$abi"; done
 for t in misuse hostile life cases gradients; do
     for abi in 8 9; do step ${t}_v$abi env ANYDNN_ENGINE=cuda timeout 200 "$folder/tests/test_${t}_v$abi" "$folder/lib/libcudnn.so.$abi"; done
 done
