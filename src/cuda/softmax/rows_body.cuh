@@ -80,26 +80,34 @@ template <int TEAM, int NV> DN_FN void rows_fwd(const dn_softmax_rows *p)
     }
 }
 
+/* The longest rows on devices before 8.0, whose compilers would spill: dy is read a second time instead of being kept. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define KEEPS_GRADIENT(team) ((team) < 1024)
+#else
+#define KEEPS_GRADIENT(team) true
+#endif
+
 template <int TEAM, int NV> DN_FN void rows_bwd(const dn_softmax_rows *p)
 {
     __shared__ float sh[32];
     const int g = (int)threadIdx.x % TEAM, per = (TEAM < 256 ? 256 : TEAM) / TEAM, team = per > 1 ? (int)threadIdx.x / TEAM : 0;
     for (dn_s64 r0 = (dn_s64)blockIdx.x * per; r0 < p->rows; r0 += (dn_s64)gridDim.x * per) {
         const row_span row = span_of(p, r0 + team, r0 + team < p->rows);
-        uint4 u[NV], w[NV];
+        uint4 u[NV], w[KEEPS_GRADIENT(TEAM) ? NV : 1];
         float s = 0;
 #pragma unroll
         for (int k = 0; k < NV; k++)
             if (g + k * TEAM < row.vectors) {
                 u[k] = row_load(p, p->in, &row, g + k * TEAM, 0);
-                w[k] = row_load(p, p->grad, &row, g + k * TEAM, 0);
+                if (KEEPS_GRADIENT(TEAM))
+                    w[k] = row_load(p, p->grad, &row, g + k * TEAM, 0);
             }
 #pragma unroll
         for (int k = 0; k < NV; k++)
             if (g + k * TEAM < row.vectors) {
                 float y[VN], dy[VN];
                 dn_unpack<DN_TYPE, VN>(u[k], y);
-                dn_unpack<DN_TYPE, VN>(w[k], dy);
+                dn_unpack<DN_TYPE, VN>(KEEPS_GRADIENT(TEAM) ? w[k] : row_load(p, p->grad, &row, g + k * TEAM, 0), dy);
 #pragma unroll
                 for (int e = 0; e < VN; e++)
                     s += dn_softmax_term(p->algo, y[e], dy[e]);
@@ -110,7 +118,7 @@ template <int TEAM, int NV> DN_FN void rows_bwd(const dn_softmax_rows *p)
             if (g + k * TEAM < row.vectors) {
                 float y[VN], dy[VN];
                 dn_unpack<DN_TYPE, VN>(u[k], y);
-                dn_unpack<DN_TYPE, VN>(w[k], dy);
+                dn_unpack<DN_TYPE, VN>(KEEPS_GRADIENT(TEAM) ? w[k] : row_load(p, p->grad, &row, g + k * TEAM, 0), dy);
 #pragma unroll
                 for (int e = 0; e < VN; e++)
                     dy[e] = dn_softmax_gradient(p->algo, y[e], dy[e], s, p->alpha);
