@@ -124,11 +124,57 @@ static const char *check_nhwc_bf16(const dn_problem *p)
     return dn_bn_check_nhwc(p, DN_BF16);
 }
 
+static const char *check_ring_f32(const dn_problem *p)
+{
+    return dn_bn_check_ring(p, DN_F32);
+}
+
+static const char *check_ring_f16(const dn_problem *p)
+{
+    return dn_bn_check_ring(p, DN_F16);
+}
+
+static const char *check_ring_bf16(const dn_problem *p)
+{
+    return dn_bn_check_ring(p, DN_BF16);
+}
+
+static const char *check_group_f32(const dn_problem *p)
+{
+    return dn_bn_check_group(p, DN_F32);
+}
+
+static const char *check_group_f16(const dn_problem *p)
+{
+    return dn_bn_check_group(p, DN_F16);
+}
+
+static const char *check_group_bf16(const dn_problem *p)
+{
+    return dn_bn_check_group(p, DN_BF16);
+}
+
 #define FAST(id, direction, layout, type) \
     { .name = id, .op = DN_OP_BN, .dir = direction, .algo = -1, .check = check_##layout##_##type, .prepare = dn_bn_prepare_##layout, \
       .run = dn_bn_run_fast, .release = dn_cuda_release }
 
+#define HELD(id, direction, form, type) \
+    { .name = id, .op = DN_OP_BN, .dir = direction, .algo = -1, .check = check_##form##_##type, .prepare = dn_bn_prepare_##form, \
+      .run = dn_bn_run_held, .release = dn_cuda_release }
+
 static const dn_solver rows[] = {
+    HELD("cuda_bn_train_ring_nchw_f32_sm90", DN_DIR_TRAIN, ring, f32),
+    HELD("cuda_bn_train_ring_nchw_f16_sm90", DN_DIR_TRAIN, ring, f16),
+    HELD("cuda_bn_train_ring_nchw_bf16_sm90", DN_DIR_TRAIN, ring, bf16),
+    HELD("cuda_bn_bwd_ring_nchw_f32_sm90", DN_DIR_BWD, ring, f32),
+    HELD("cuda_bn_bwd_ring_nchw_f16_sm90", DN_DIR_BWD, ring, f16),
+    HELD("cuda_bn_bwd_ring_nchw_bf16_sm90", DN_DIR_BWD, ring, bf16),
+    HELD("cuda_bn_train_group_nchw_f32", DN_DIR_TRAIN, group, f32),
+    HELD("cuda_bn_train_group_nchw_f16", DN_DIR_TRAIN, group, f16),
+    HELD("cuda_bn_train_group_nchw_bf16", DN_DIR_TRAIN, group, bf16),
+    HELD("cuda_bn_bwd_group_nchw_f32", DN_DIR_BWD, group, f32),
+    HELD("cuda_bn_bwd_group_nchw_f16", DN_DIR_BWD, group, f16),
+    HELD("cuda_bn_bwd_group_nchw_bf16", DN_DIR_BWD, group, bf16),
     FAST("cuda_bn_infer_nchw_f32", DN_DIR_INFER, nchw, f32),
     FAST("cuda_bn_infer_nchw_f16", DN_DIR_INFER, nchw, f16),
     FAST("cuda_bn_infer_nchw_bf16", DN_DIR_INFER, nchw, bf16),

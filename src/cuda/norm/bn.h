@@ -36,7 +36,7 @@ typedef struct dn_bn_fast {
     float *part;                 /* row x s x 2 */
     float *k;                    /* c x 4: what apply multiplies by and adds */
     long long count, image;      /* elements in all, of an image */
-    double m, eps, factor, alpha2, beta2;
+    double m, inv_m, eps, factor, alpha2, beta2;  /* m: elements of a channel */
     dn_div plane, channel;   /* NCHW apply: plane in units (vectors where hw is a multiple of one, else elements), c */
     unsigned vectors, partial;   /* 16-byte vectors in all; the one that is not full, or ~0 */
     int n, c, hw, s, rows, row;  /* NCHW: row is c */
@@ -45,5 +45,19 @@ typedef struct dn_bn_fast {
     int ops, nan, mask_wide;     /* mask_wide: it may be moved as vectors */
     float ceiling, alpha, beta;  /* ceiling: of clipped ReLU, infinity for ReLU */
 } dn_bn_fast;
+
+/* Kernels that hold what they read in shared memory: bn_held_body.cuh and bn_ring_body.cuh. */
+enum {
+    DN_BN_GROUP = 8, DN_BN_HELD_TRAIN = 256, DN_BN_HELD_BWD = 192,  /* channels at most; threads of a quarter of an SM */
+    /* ring: threads that sum, and that write; all; chunks and blocks of a team at most */
+    DN_BN_RING_WORK = 256, DN_BN_RING_THREADS = 2 * DN_BN_RING_WORK + 32 * 4, DN_BN_RING_CHUNKS = 28, DN_BN_RING_PARTS = 160
+};
+typedef struct dn_bn_held {
+    dn_bn_fast f;                /* ring: part is one word of 16 bytes for each channel and block of a team, zero before */
+    int group, run;              /* channels that a block works on together; vectors of them in an image */
+    int step;                    /* vectors from one of a thread to its next: of several channels a multiple of run */
+    int parts, slice;            /* blocks of a team, each with a part of the images; vectors of each tensor that a block, or a chunk, has room for */
+    int teams, chunks;           /* ring */
+} dn_bn_held;
 
 #endif

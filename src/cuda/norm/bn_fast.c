@@ -19,8 +19,10 @@ enum { STAT_NCHW = 512, APPLY_NCHW = 256, BLOCK_NHWC = 256, FINAL = 256, WARPS_F
 typedef struct fast_state {
     dn_cuda_grid stat, final, apply;
     dn_cuda_grid first_stat, first_final;  /* of the batch, where the gradient is given no statistics */
+    dn_cuda_grid held;
     dn_bn_fast params;
-    size_t scratch;
+    dn_bn_held held_params;
+    size_t scratch, words;  /* words: bytes of what the blocks of a ring tell each other */
     bool masked;
 } fast_state;
 
@@ -118,6 +120,72 @@ const char *dn_bn_check_nhwc(const dn_problem *p, dn_dtype type)
     return why;
 }
 
+/* --- held in shared memory --- */
+enum { HELD_QUARTER = 52 << 10, HELD_STATIC = 6 << 10 };  /* bytes of a quarter of an SM, and beside the dynamic ones */
+
+/* Channels that make whole vectors together. */
+static int held_group(const dn_problem *p)
+{
+    int group = 1;
+    while (nchw_of(p).hw * group % vector_of(p) != 0)
+        group *= 2;
+    return group;
+}
+
+static int64_t held_run(const dn_problem *p)
+{
+    return nchw_of(p).hw * held_group(p) / vector_of(p);
+}
+
+static int held_unit(const dn_problem *p)
+{
+    return p->dir == DN_DIR_BWD ? DN_BN_HELD_BWD : DN_BN_HELD_TRAIN;
+}
+
+static int held_tensors(const dn_problem *p)
+{
+    return p->dir == DN_DIR_BWD ? 2 : 1;
+}
+
+/* Bytes of a block of `quarters` quarters of an SM. */
+static int64_t held_bytes(const dn_problem *p, int quarters)
+{
+    return 16 * (nchw_of(p).n * held_run(p) * held_tensors(p) + (held_group(p) > 1 ? held_unit(p) * quarters : 0));
+}
+
+/* Quarters of an SM that a block needs; 0: more than there are. */
+static int held_quarters(const dn_problem *p)
+{
+    for (int q = 1; q <= 4; q *= 2)
+        if (held_bytes(p, q) <= q * HELD_QUARTER && (held_group(p) == 1 || held_run(p) <= q * held_unit(p)))
+            return q;
+    return 0;
+}
+
+static const char *check_held(const dn_problem *p, dn_dtype type)
+{
+    const char *why = dn_bn_check_nchw(p, type);
+    if (!why && nchw_of(p).c % held_group(p) != 0)
+        why = "needs channels that fill vectors in groups";
+    if (!why && held_group(p) > 1 && nchw_of(p).hw < vector_of(p) - 1)
+        why = "needs planes of a vector";
+    return why;
+}
+
+const char *dn_bn_check_group(const dn_problem *p, dn_dtype type)
+{
+    const char *why = check_held(p, type);
+    return why ? why : held_quarters(p) ? NULL : "needs channels that fit into shared memory";
+}
+
+const char *dn_bn_check_ring(const dn_problem *p, dn_dtype type)
+{
+    const char *why = check_held(p, type);
+    if (!why && held_group(p) > 1 && held_run(p) > DN_BN_RING_WORK)
+        why = "needs smaller planes, or such as are whole vectors";
+    return why;
+}
+
 /* --- plans --- */
 
 static int64_t least(int64_t a, int64_t b)
@@ -192,22 +260,51 @@ static dn_status function(dn_handle *h, const char *module, const char *part, dn
     return dn_cuda_function(h, module, name, 0, &g->f);
 }
 
-/* The kernels of the statistics; of the gradient's row also those of its training twin. */
-static dn_status stat_functions(dn_handle *h, fast_state *s, const char *module, bool nchw, bool bwd)
+static const char *stat_of(const fast_state *s, bool nchw)
+{
+    return nchw && s->params.plane.by == (unsigned)s->params.hw ? "_stat_odd" : "_stat";
+}
+
+/* The kernels that take the batch's statistics for a gradient that was given none: those of training, with the grids of `s`. */
+static dn_status twin_functions(dn_handle *h, fast_state *s, const dn_problem *p, bool nchw)
 {
     char twin[80];
-    const char *stat = nchw && s->params.plane.by == (unsigned)s->params.hw ? "_stat_odd" : "_stat";
-    grid_line(&s->final, (s->params.c + WARPS_FINAL - 1) / WARPS_FINAL, 1, FINAL);
-    dn_status st = function(h, module, stat, &s->stat);
-    if (st == DN_SUCCESS)
-        st = function(h, module, "_final", &s->final);
-    if (st != DN_SUCCESS || !bwd)
-        return st;
-    snprintf(twin, sizeof twin, "cuda_bn_train%.48s", module + strlen("cuda_bn_bwd"));
+    dn_dtype type = p->t[DN_X].type;
+    snprintf(twin, sizeof twin, "cuda_bn_train_%s_%s", nchw ? "nchw" : "nhwc", type == DN_F32 ? "f32" : type == DN_F16 ? "f16" : "bf16");
     s->first_stat = s->stat;
-    s->first_final = s->final;
-    st = function(h, twin, stat, &s->first_stat);
+    grid_line(&s->first_final, (s->params.c + WARPS_FINAL - 1) / WARPS_FINAL, 1, FINAL);
+    dn_status st = function(h, twin, stat_of(s, nchw), &s->first_stat);
     return st == DN_SUCCESS ? function(h, twin, "_final", &s->first_final) : st;
+}
+
+static dn_status stat_functions(dn_handle *h, fast_state *s, const char *module, bool nchw)
+{
+    grid_line(&s->final, (s->params.c + WARPS_FINAL - 1) / WARPS_FINAL, 1, FINAL);
+    dn_status st = function(h, module, stat_of(s, nchw), &s->stat);
+    return st == DN_SUCCESS ? function(h, module, "_final", &s->final) : st;
+}
+
+/* What does not depend on the layout. */
+static void fill(fast_state *s, const dn_problem *p)
+{
+    dn_bn_fast *k = &s->params;
+    k->count = dn_tensor_count(&p->t[DN_X]);
+    k->ops = p->u.bn.ops;
+    k->nan = p->u.bn.act.nan;
+    k->ceiling = p->u.bn.act.mode == DN_ACT_CLIPPED_RELU ? (float)p->u.bn.act.coef : INFINITY;
+    s->masked = dn_bn_reserve_size(p) > 0;
+}
+
+static void set_count(dn_bn_fast *k)
+{
+    k->m = (double)(k->count / k->c);
+    k->inv_m = 1 / k->m;
+}
+
+/* Constants, partial sums, and mean and inverse deviation where the caller has none. */
+static size_t scratch_size(const dn_bn_fast *k)
+{
+    return sizeof(float) * ((size_t)k->c * (4 + 2) + (size_t)k->row * 2 * (size_t)k->s);
 }
 
 static dn_status prepare(dn_handle *h, dn_plan *plan, bool nchw)
@@ -220,22 +317,19 @@ static dn_status prepare(dn_handle *h, dn_plan *plan, bool nchw)
         return dn_fail(DN_ALLOC_FAILED, "no memory for a plan of %s", module);
     plan->state = s;
     dn_bn_fast *k = &s->params;
-    k->count = dn_tensor_count(&p->t[DN_X]);
-    k->ops = p->u.bn.ops;
-    k->nan = p->u.bn.act.nan;
-    k->ceiling = p->u.bn.act.mode == DN_ACT_CLIPPED_RELU ? (float)p->u.bn.act.coef : INFINITY;
-    s->masked = dn_bn_reserve_size(p) > 0;
+    fill(s, p);
     if (nchw)
         shape_nchw(h, s, p);
     else
         shape_nhwc(h, s, p);
-    k->m = (double)(k->count / k->c);
+    set_count(k);
     dn_status st = function(h, module, p->dir != DN_DIR_BWD && k->ops == 2 ? "_add" : "", &s->apply);
     if (st != DN_SUCCESS || p->dir == DN_DIR_INFER)
         return st;
-    /* Constants, partial sums, and mean and inverse deviation where the caller has none. */
-    s->scratch = sizeof(float) * ((size_t)k->c * (4 + 2) + (size_t)k->row * 2 * (size_t)k->s);
-    st = stat_functions(h, s, module, nchw, p->dir == DN_DIR_BWD);
+    s->scratch = scratch_size(k);
+    st = stat_functions(h, s, module, nchw);
+    if (st == DN_SUCCESS && p->dir == DN_DIR_BWD)
+        st = twin_functions(h, s, p, nchw);
     return st == DN_SUCCESS ? dn_cuda_scratch(h, s->scratch, &unused) : st;
 }
 
@@ -247,6 +341,99 @@ dn_status dn_bn_prepare_nchw(dn_handle *h, dn_plan *plan)
 dn_status dn_bn_prepare_nhwc(dn_handle *h, dn_plan *plan)
 {
     return prepare(h, plan, false);
+}
+
+static void shape_group(fast_state *s, const dn_problem *p)
+{
+    dn_bn_held *k = &s->held_params;
+    int quarters = held_quarters(p), threads = quarters * held_unit(p);
+    k->step = k->group > 1 ? threads / k->run * k->run : threads;
+    k->parts = 1;
+    k->slice = (int)nchw_of(p).n * k->run;
+    grid_line(&s->held, nchw_of(p).c / k->group, 1, (unsigned)threads);
+    s->held.shared = (unsigned)held_bytes(p, quarters);
+}
+
+/* Blocks of a team: groups of `bytes` in parts of `most` bytes, so that several are under way in a block at once; of the numbers up to twice
+ * the least, that which leaves fewest blocks idle. */
+static int ring_parts(int blocks, int64_t groups, int64_t bytes, int64_t most)
+{
+    int least_parts = (int)least((bytes + most - 1) / most, blocks), best = least_parts;
+    double best_use = 0;
+    for (int parts = least_parts; parts <= blocks && (parts <= 2 * least_parts || !best_use); parts++) {
+        int64_t teams = least(blocks / parts, groups), rounds = (groups + teams - 1) / teams;
+        double use = (double)(groups * parts) / (double)(rounds * blocks);
+        if (use > best_use * 1.005) {
+            best_use = use;
+            best = parts;
+        }
+    }
+    return best;
+}
+
+static const char *shape_ring(const dn_handle *h, fast_state *s, const dn_problem *p)
+{
+    enum { VECTORS = 2, ITEM = 36 << 10 };  /* of a thread in a chunk; bytes of a group's part */
+    dn_bn_held *k = &s->held_params;
+    const dn_cuda_device *d = dn_cuda_device_of(h);
+    int blocks = d->sm_count < DN_BN_RING_PARTS ? d->sm_count : DN_BN_RING_PARTS;
+    int64_t vectors = nchw_of(p).n * (int64_t)k->run, groups = nchw_of(p).c / k->group;
+    int64_t sums = k->group > 1 ? 2 * 4 * DN_BN_RING_WORK * (int64_t)sizeof(float) : 0;
+    k->step = k->group > 1 ? DN_BN_RING_WORK / k->run * k->run : DN_BN_RING_WORK;
+    k->slice = k->step * VECTORS;
+    int64_t chunk = (int64_t)k->slice * 16 * held_tensors(p), room = (int64_t)d->shared_max - HELD_STATIC - sums;
+    k->chunks = (int)least(room / chunk, DN_BN_RING_CHUNKS);
+    k->parts = ring_parts(blocks, groups, vectors * 16 * held_tensors(p), ITEM);
+    k->teams = (int)least(blocks / k->parts, groups);
+    if (room < 2 * chunk || vectors / k->parts / k->slice + 2 > k->chunks)
+        return "a part of the channels does not fit into shared memory";
+    grid_line(&s->held, (int64_t)k->teams * k->parts, 1, DN_BN_RING_THREADS);
+    s->held.shared = (unsigned)(chunk * k->chunks + sums);
+    s->held.cooperative = k->parts > 1;
+    s->words = k->parts > 1 ? 16 * (size_t)nchw_of(p).c * (size_t)k->parts : 0;
+    return NULL;
+}
+
+static dn_status prepare_held(dn_handle *h, dn_plan *plan, bool ring)
+{
+    const dn_problem *p = &plan->problem;
+    const char *module = plan->solver->name, *why = NULL;
+    char name[80];
+    void *unused;
+    fast_state *s = calloc(1, sizeof *s);
+    if (!s)
+        return dn_fail(DN_ALLOC_FAILED, "no memory for a plan of %s", module);
+    plan->state = s;
+    fill(s, p);
+    shape_nchw(h, s, p);
+    set_count(&s->params);
+    s->held_params.group = held_group(p);
+    s->held_params.run = (int)held_run(p);
+    if (ring)
+        why = shape_ring(h, s, p);
+    else
+        shape_group(s, p);
+    size_t room = dn_cuda_device_of(h)->shared_max - HELD_STATIC;
+    if (why || s->held.shared > room)
+        return dn_fail(DN_NOT_SUPPORTED, "%s: %s", module, why ? why : "the device has less shared memory");
+    snprintf(name, sizeof name, "%.60s%s", module, p->dir != DN_DIR_BWD && s->params.ops == 2 ? "_add" : "");
+    dn_status st = dn_cuda_function(h, module, name, room, &s->held.f);
+    if (st == DN_SUCCESS)
+        st = dn_cuda_grid_fits(h, &s->held);
+    if (st == DN_SUCCESS && p->dir == DN_DIR_BWD)
+        st = twin_functions(h, s, p, true);
+    s->scratch = s->words + scratch_size(&s->params);
+    return st == DN_SUCCESS && (s->words || p->dir == DN_DIR_BWD) ? dn_cuda_scratch(h, s->scratch, &unused) : st;
+}
+
+dn_status dn_bn_prepare_group(dn_handle *h, dn_plan *plan)
+{
+    return prepare_held(h, plan, false);
+}
+
+dn_status dn_bn_prepare_ring(dn_handle *h, dn_plan *plan)
+{
+    return prepare_held(h, plan, true);
 }
 
 /* --- runs --- */
@@ -308,4 +495,27 @@ dn_status dn_bn_run_fast(dn_handle *h, const dn_plan *plan, const dn_args *a)
     if (st == DN_SUCCESS)
         st = dn_cuda_launch(h, &s->final, &k);
     return st == DN_SUCCESS ? dn_cuda_launch(h, &s->apply, &k) : st;
+}
+
+/* Mean and inverse deviation that batch_statistics made live behind what the kernel needs itself. */
+dn_status dn_bn_run_held(dn_handle *h, const dn_plan *plan, const dn_args *a)
+{
+    const fast_state *s = plan->state;
+    dn_bn_held k = s->held_params;
+    void *scratch = NULL;
+    k.f = s->params;
+    bind(&k.f, &plan->problem, a, s->masked);
+    bool batch = plan->problem.dir == DN_DIR_BWD && !(k.f.save_mean && k.f.save_inv);
+    dn_status st = batch || s->words ? dn_cuda_scratch(h, s->scratch, &scratch) : DN_SUCCESS;
+    char *at = scratch;
+    if (st == DN_SUCCESS && batch) {
+        k.f.k = (float *)(at + s->words);
+        k.f.part = k.f.k + 4 * (size_t)k.f.c;
+        st = batch_statistics(h, s, &k.f);
+    }
+    if (s->words)
+        k.f.part = scratch;
+    if (st == DN_SUCCESS && s->words)
+        st = dn_cuda_zero(h, scratch, s->words);
+    return st == DN_SUCCESS ? dn_cuda_launch(h, &s->held, &k) : st;
 }

@@ -161,26 +161,61 @@ DN_FN void dn_bn_put_param(float *out, int c, double v, double alpha, double bet
         out[c] = (float)(alpha * v + (beta != 0 ? beta * out[c] : 0.0));
 }
 
-/* Statistics of one channel from its sums; the caller is one thread. */
-DN_FN float4 dn_bn_close_train(const dn_bn_fast *p, int c, double a, double b)
+/* What the sums of a channel meet: forward scale and bias, backward scale and the saved statistics. */
+typedef struct dn_bn_given {
+    float scale, bias, mean, inv;
+} dn_bn_given;
+
+template <int KIND> DN_FN dn_bn_given dn_bn_given_of(const dn_bn_fast *p, int c)
 {
-    double shift = dn_t_get(((const dn_t *)p->x)[(dn_s64)c * p->first]), d = a / p->m, mean = shift + d, var = b / p->m - d * d;
-    var = var < 0 ? 0 : var;
-    double inv = 1 / sqrt(var + p->eps);
-    dn_bn_put_param(p->save_mean, c, mean, 1, 0);
-    dn_bn_put_param(p->save_inv, c, inv, 1, 0);
-    dn_bn_put_param(p->mean, c, mean, p->factor, 1 - p->factor);
-    dn_bn_put_param(p->var, c, p->m > 1 ? var * (p->m / (p->m - 1)) : var, p->factor, 1 - p->factor);
-    return make_float4((float)(p->scale[c] * inv), p->bias ? p->bias[c] : 0.0f, (float)mean, 0.0f);
+    dn_bn_given g = { p->scale[c], 0.0f, 0.0f, 0.0f };
+    if (KIND == DN_BN_BWD) {
+        g.mean = p->save_mean[c];
+        g.inv = p->save_inv[c];
+    } else if (p->bias) {
+        g.bias = p->bias[c];
+    }
+    return g;
 }
 
-DN_FN float4 dn_bn_close_bwd(const dn_bn_fast *p, int c, double a, double b)
+/* Mean and variance of the batch from sums around `shift`, and the inverse deviation; backward the sums themselves. */
+typedef struct dn_bn_found {
+    double a, b, inv;
+} dn_bn_found;
+
+template <int KIND> DN_FN dn_bn_found dn_bn_find(const dn_bn_fast *p, const dn_bn_given *g, double shift, double a, double b)
 {
-    double mean = p->save_mean[c], inv = p->save_inv[c], dot = b * inv;
-    dn_bn_put_param(p->dscale, c, dot, p->alpha2, p->beta2);
-    dn_bn_put_param(p->dbias, c, a, p->alpha2, p->beta2);
-    double k0 = p->alpha * p->scale[c] * inv, k1 = -k0 * dot * inv / p->m;
-    return make_float4((float)k0, (float)k1, (float)(-k0 * a / p->m - mean * k1), 0.0f);
+    dn_bn_found f = { a, b * g->inv, g->inv };
+    if (KIND != DN_BN_BWD) {
+        double d = a * p->inv_m;
+        f.a = shift + d;
+        f.b = b * p->inv_m - d * d;
+        f.b = f.b < 0 ? 0 : f.b;
+        f.inv = rsqrt(f.b + p->eps);
+    }
+    return f;
+}
+
+template <int KIND> DN_FN float4 dn_bn_close(const dn_bn_fast *p, const dn_bn_given *g, const dn_bn_found *f)
+{
+    if (KIND != DN_BN_BWD)
+        return make_float4((float)(g->scale * f->inv), g->bias, (float)f->a, 0.0f);
+    double k0 = p->alpha * g->scale * f->inv, k1 = -k0 * f->b * f->inv * p->inv_m;
+    return make_float4((float)k0, (float)k1, (float)(-k0 * f->a * p->inv_m - g->mean * k1), 0.0f);
+}
+
+/* What the call keeps of channel c. */
+template <int KIND> DN_FN void dn_bn_tell(const dn_bn_fast *p, int c, const dn_bn_found *f)
+{
+    if (KIND == DN_BN_BWD) {
+        dn_bn_put_param(p->dscale, c, f->b, p->alpha2, p->beta2);
+        dn_bn_put_param(p->dbias, c, f->a, p->alpha2, p->beta2);
+        return;
+    }
+    dn_bn_put_param(p->save_mean, c, f->a, 1, 0);
+    dn_bn_put_param(p->save_inv, c, f->inv, 1, 0);
+    dn_bn_put_param(p->mean, c, f->a, p->factor, 1 - p->factor);
+    dn_bn_put_param(p->var, c, p->m > 1 ? f->b * (p->m / (p->m - 1)) : f->b, p->factor, 1 - p->factor);
 }
 
 /* A warp per channel. */
@@ -199,8 +234,13 @@ template <int KIND> DN_FN void dn_bn_final(const dn_bn_fast *p)
     }
     a = dn_bn_warp_sum(a);
     b = dn_bn_warp_sum(b);
-    if (lane == 0)
-        *(float4 *)(p->k + 4 * c) = KIND == DN_BN_BWD ? dn_bn_close_bwd(p, c, a, b) : dn_bn_close_train(p, c, a, b);
+    if (lane == 0) {
+        dn_bn_given g = dn_bn_given_of<KIND>(p, c);
+        float shift = KIND == DN_BN_BWD ? 0.0f : dn_t_get(((const dn_t *)p->x)[(dn_s64)c * p->first]);
+        dn_bn_found f = dn_bn_find<KIND>(p, &g, shift, a, b);
+        *(float4 *)(p->k + 4 * c) = dn_bn_close<KIND>(p, &g, &f);
+        dn_bn_tell<KIND>(p, c, &f);
+    }
 }
 
 #endif

@@ -3,5 +3,6 @@
 #define T_BF16
 #define ONE
 #define KERNEL cuda_pool_fwd_nchw_bf16
+#define KERNEL_MAX cuda_pool_fwd_nchw_bf16_max
 #define KERNEL_WHOLE cuda_pool_fwd_nchw_bf16_whole
 #include "cuda/pool/pool_fwd_body.cuh"

@@ -3,5 +3,6 @@
 #define T_F16
 #define ONE
 #define KERNEL cuda_pool_fwd_nchw_f16
+#define KERNEL_MAX cuda_pool_fwd_nchw_f16_max
 #define KERNEL_WHOLE cuda_pool_fwd_nchw_f16_whole
 #include "cuda/pool/pool_fwd_body.cuh"

@@ -3,5 +3,6 @@
 #define T_F32
 #define ONE
 #define KERNEL cuda_pool_fwd_nchw_f32
+#define KERNEL_MAX cuda_pool_fwd_nchw_f32_max
 #define KERNEL_WHOLE cuda_pool_fwd_nchw_f32_whole
 #include "cuda/pool/pool_fwd_body.cuh"

@@ -2,5 +2,6 @@
  * Copyright the anydnn authors */
 #define T_BF16
 #define KERNEL cuda_pool_fwd_nhwc_bf16
+#define KERNEL_MAX cuda_pool_fwd_nhwc_bf16_max
 #define KERNEL_WHOLE cuda_pool_fwd_nhwc_bf16_whole
 #include "cuda/pool/pool_fwd_body.cuh"

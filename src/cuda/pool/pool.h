@@ -42,6 +42,7 @@ typedef struct dn_pool_fast {
     int form;                    /* which code: DN_POOL_FORM_... */
     int mode;                    /* DN_POOL_AVERAGE ... */
     int count_pad, pairs;        /* pairs: neighbours along the width may be stored together */
+    int plain;                   /* alpha 1, beta 0 */
     float alpha, beta;
 } dn_pool_fast;
 

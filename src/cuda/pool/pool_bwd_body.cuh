@@ -3,7 +3,7 @@
  *
  * Gradient of pooling by gather: each element of dx adds what the windows around it give, in order. Of a maximum a first kernel notes which
  * tap of each window it is (the first in scan order; NaN as in ref/pool.c), one byte per output, so that x is read once.
- * The including file names T_*, perhaps ONE, KERNEL and KERNEL_WINNER. */
+ * The including file names T_*, KERNEL, KERNEL_WINNER and perhaps ONE and KERNEL_LINE. */
 #include "cuda/pool/pool_fast.cuh"
 #if defined(ONE)
 #include "cuda/pool/pool_line.cuh"
@@ -83,6 +83,48 @@ DN_FN void dn_pool_winner_store(unsigned char *at, const int *tap)
 #endif
 }
 
+#if !defined(ONE)
+/* The same for windows of K x K, no depth, in words. */
+template <int K, int NANS> DN_FN void dn_pool_scan_words(const dn_pool_fast *p, const dn_t *x, int h, int w, unsigned char *to)
+{
+    const dn_u32 outside = NANS ? DN_POOL_LEAST_WORD : DN_POOL_NAN_WORD;
+    dn_u32 m[4], tap[4];
+    uint4 u[K][K];
+#pragma unroll
+    for (int j = 0; j < K; j++)
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            u[j][k] = make_uint4(outside, outside, outside, outside);
+            if ((unsigned)(h + j) < (unsigned)p->in[1] && (unsigned)(w + k) < (unsigned)p->in[2])
+                u[j][k] = *(const uint4 *)(x + ((h + j) * p->in[2] + w + k) * p->c);
+        }
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+        m[e] = outside;
+        tap[e] = DN_TAP(max(-h, 0) * K + max(-w, 0));
+    }
+#pragma unroll
+    for (int j = 0; j < K; j++)
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            dn_pool_meet<NANS>(&m[0], &tap[0], u[j][k].x, j * K + k);
+            dn_pool_meet<NANS>(&m[1], &tap[1], u[j][k].y, j * K + k);
+            dn_pool_meet<NANS>(&m[2], &tap[2], u[j][k].z, j * K + k);
+            dn_pool_meet<NANS>(&m[3], &tap[3], u[j][k].w, j * K + k);
+        }
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        tap[e] |= NANS ? 0 : dn_pool_differ(m[e], m[e]) & DN_TAP(DN_POOL_NONE);
+#if defined(T_F32)
+    *(dn_u32 *)to = tap[0] | tap[1] << 8 | tap[2] << 16 | tap[3] << 24;
+#else
+    uint2 v = { (tap[0] & 0xff) | (tap[0] >> 8 & 0xff00) | (tap[1] << 16 & 0xff0000) | (tap[1] << 8 & 0xff000000),
+                (tap[2] & 0xff) | (tap[2] >> 8 & 0xff00) | (tap[3] << 16 & 0xff0000) | (tap[3] << 8 & 0xff000000) };
+    *(uint2 *)to = v;
+#endif
+}
+#endif
+
 #if defined(ONE)
 /* Winners of the outputs of N neighbours of the row of windows that begins at h. */
 template <int K, int S, int N, int NANS> DN_FN void dn_line_winners(const dn_pool_fast *p, const dn_t *x, int h, int w, unsigned char *to)
@@ -157,12 +199,18 @@ template <int NANS> DN_FN void dn_pool_winner(const dn_pool_fast *p)
         dn_pool_best b;
         if (row >= p->out_size[1])
             return;
+        unsigned char *at = to + (row * p->out_size[2] + s.x) * p->c;
         switch (p->form) {
+#if defined(ONE)
         case DN_POOL_2S2: dn_pool_scan<2, NANS>(p, x, d, h, w, &b); break;
         case DN_POOL_3S2: case DN_POOL_3S1: dn_pool_scan<3, NANS>(p, x, d, h, w, &b); break;
+#else
+        case DN_POOL_2S2: dn_pool_scan_words<2, NANS>(p, x, h, w, at); continue;
+        case DN_POOL_3S2: case DN_POOL_3S1: dn_pool_scan_words<3, NANS>(p, x, h, w, at); continue;
+#endif
         default: dn_pool_scan<0, NANS>(p, x, d, h, w, &b); break;
         }
-        dn_pool_winner_store(to + (row * p->out_size[2] + s.x) * p->c, b.tap);
+        dn_pool_winner_store(at, b.tap);
     }
 }
 
@@ -287,6 +335,96 @@ template <int K, int MAX> DN_FN void dn_pool_block(const dn_pool_fast *p, const 
     }
 }
 
+#if !defined(ONE)
+/* 1 bits in word e of a vector where a byte of y has its sign. */
+DN_FN dn_u32 dn_pool_spread(const dn_u32 *y, int e)
+{
+#if defined(DN_EMULATED)
+    const int per = 4 / (int)sizeof(dn_t);
+    dn_u32 m = 0;
+    for (int i = 0; i < per; i++)
+        if (y[(e * per + i) / 4] >> ((e * per + i) % 4 * 8 + 7) & 1)
+            m |= (per == 1 ? ~0u : 0xffffu) << (16 * i);
+    return m;
+#else
+    dn_u32 m;
+    const dn_u32 at = DN_VN == 4 ? 0x8888 + 0x1111 * (dn_u32)e : e % 2 ? 0xbbaa : 0x9988;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(m) : "r"(y[DN_VN == 4 ? 0 : e / 2]), "r"(at));
+    return m;
+#endif
+}
+
+/* One window: its gradient, and the numbers of the taps that are its maxima, one byte each. */
+typedef struct dn_max_window {
+    dn_u32 g[4], tap[DN_VN / 4];
+} dn_max_window;
+
+/* What window (i, j) gives word e of its tap. */
+DN_FN dn_u32 dn_max_give(const dn_max_window *v, int tap, int e)
+{
+    dn_u32 y[DN_VN / 4];
+#pragma unroll
+    for (int i = 0; i < DN_VN / 4; i++)
+        y[i] = 0x80808080u - (v->tap[i] ^ (dn_u32)tap * 0x01010101u);  /* no borrow: both are below 128 */
+    return v->g[e] & dn_pool_spread(y, e);
+}
+
+DN_FN void dn_max_store(const dn_pool_fast *p, dn_t *to, const dn_u32 *r)
+{
+    uint4 v = make_uint4(r[0], r[1], r[2], r[3]);
+    if (p->plain) {
+        __stcs((uint4 *)to, v);
+        return;
+    }
+    float f[DN_PV];
+    dn_vec_get(v, f);
+    dn_unit_store(p, to, f);
+}
+
+/* dn_pool_block of a maximum, in words. */
+template <int K> DN_FN void dn_max_block(const dn_pool_fast *p, const dn_pool_spot *s, dn_s64 dy, dn_t *dx)
+{
+    enum { N = K - 1 };
+    dn_max_window v[N][N];
+    dn_u32 out[4][4];
+#pragma unroll
+    for (int i = 0; i < N; i++)
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            bool on = s->y + i < p->out_size[1] && s->x + j < p->out_size[2];
+            dn_s64 at = dy + ((dn_s64)(s->y + i) * p->out_size[2] + s->x + j) * p->c;
+            uint4 g = on ? *(const uint4 *)((const dn_t *)p->dy + at) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+            for (int e = 0; e < DN_VN / 4; e++)
+                v[i][j].tap[e] = on ? ((const dn_u32 *)(p->winner + at))[e] & 0x7f7f7f7f : 0;
+            v[i][j].g[0] = g.x;
+            v[i][j].g[1] = g.y;
+            v[i][j].g[2] = g.z;
+            v[i][j].g[3] = g.w;
+        }
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+        if (K == 2) {
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                out[k][e] = dn_max_give(&v[0][0], k, e);
+            continue;
+        }
+        const dn_max_window *right = &v[0][N - 1], *below = &v[N - 1][0], *beyond = &v[N - 1][N - 1];
+        out[0][e] = dn_max_give(&v[0][0], 4, e);
+        out[1][e] = dn_pool_sum_word(dn_max_give(&v[0][0], 5, e), dn_max_give(right, 3, e));
+        out[2][e] = dn_pool_sum_word(dn_max_give(&v[0][0], 7, e), dn_max_give(below, 1, e));
+        out[3][e] = dn_pool_sum_four(dn_max_give(&v[0][0], 8, e), dn_max_give(right, 6, e), dn_max_give(below, 2, e), dn_max_give(beyond, 0, e));
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        int h = 2 * s->y + k / 2, w = 2 * s->x + k % 2;
+        if (h < p->in[1] && w < p->in[2])
+            dn_max_store(p, dx + (h * p->in[2] + w) * p->c, out[k]);
+    }
+}
+#endif
+
 /* Windows along dimension d that hold position x. */
 DN_FN void dn_pool_around(const dn_pool_fast *p, int d, int x, int *lo, int *hi)
 {
@@ -322,6 +460,17 @@ template <int MAX> DN_FN void dn_pool_position(const dn_pool_fast *p, const dn_p
     dn_unit_store(p, dx + (s->y * p->in[2] + s->x) * p->c, sum);
 }
 
+template <int K, int MAX> DN_FN void dn_pool_blocks(const dn_pool_fast *p, const dn_pool_spot *s, dn_s64 dy, dn_t *dx)
+{
+#if !defined(ONE)
+    if (MAX) {
+        dn_max_block<K>(p, s, dy, dx);
+        return;
+    }
+#endif
+    dn_pool_block<K, MAX>(p, s, dy, dx);
+}
+
 template <int MAX> DN_FN void dn_pool_bwd(const dn_pool_fast *p)
 {
     dn_u32 t = blockIdx.x * (dn_u32)DN_POOL_THREADS + threadIdx.x;
@@ -330,11 +479,12 @@ template <int MAX> DN_FN void dn_pool_bwd(const dn_pool_fast *p)
     dn_pool_spot s = dn_pool_spot_of(p, t);
     dn_s64 dy = s.n * ((dn_s64)p->out_size[0] * p->out_size[1] * p->out_size[2] * p->c) + s.unit;
     dn_t *dx = (dn_t *)p->out + s.plane * ((dn_s64)p->in[1] * p->in[2] * p->c) + s.unit;
-    switch (p->form) {
-    case DN_POOL_2S2: dn_pool_block<2, MAX>(p, &s, dy, dx); break;
-    case DN_POOL_3S2: dn_pool_block<3, MAX>(p, &s, dy, dx); break;
-    default: dn_pool_position<MAX>(p, &s, dy, dx); break;
-    }
+    if (p->form == DN_POOL_2S2)
+        dn_pool_blocks<2, MAX>(p, &s, dy, dx);
+    else if (p->form == DN_POOL_3S2)
+        dn_pool_blocks<3, MAX>(p, &s, dy, dx);
+    else
+        dn_pool_position<MAX>(p, &s, dy, dx);
 }
 
 extern "C" __global__ void __launch_bounds__(DN_POOL_THREADS, 3) KERNEL(const __grid_constant__ dn_pool_fast p)
@@ -344,3 +494,19 @@ extern "C" __global__ void __launch_bounds__(DN_POOL_THREADS, 3) KERNEL(const __
     else
         dn_pool_bwd<1>(&p);
 }
+
+#if defined(ONE)
+#include "cuda/pool/pool_line_grad.cuh"
+
+extern "C" __global__ void __launch_bounds__(DN_POOL_THREADS, 3) KERNEL_LINE(const __grid_constant__ dn_pool_fast p)
+{
+    if (p.form == DN_POOL_2S2 && p.mode == DN_POOL_MAX_NAN)
+        line_all<2, 1>(&p);
+    else if (p.form == DN_POOL_2S2)
+        line_all<2, 0>(&p);
+    else if (p.mode == DN_POOL_MAX_NAN)
+        line_all<3, 1>(&p);
+    else
+        line_all<3, 0>(&p);
+}
+#endif

@@ -153,6 +153,13 @@ static void cut_inputs(dn_pool_fast *k, dn_cuda_grid *g, int unit, int64_t n)
     cut(k, g, unit, block ? (k->in[2] + 1) / 2 : k->in[2], block ? (k->in[1] + 1) / 2 : k->in[1], k->in[0], n);
 }
 
+/* The gradient of a maximum by lines: each of 2 rows of x to a row of windows. */
+static bool is_lines(const dn_pool_fast *k)
+{
+    int rows = 2 * k->out_size[1];
+    return k->line && k->str[1] == 2 && k->pad[1] == k->win[1] - 2 && (rows == k->in[1] || (k->win[1] == 3 && rows == k->in[1] + 1));
+}
+
 static bool is_whole(const dn_pool_fast *k)
 {
     bool whole = true;
@@ -192,7 +199,8 @@ static dn_status prepare_fwd(dn_handle *h, const char *module, fast_state *s, in
         cut_whole(k, &s->grid, unit, size, n);
     else
         cut_outputs(h, k, &s->grid, unit, k->form == DN_POOL_GENERAL ? 1 : 8, n);
-    snprintf(name, sizeof name, "%.60s%s", module, whole ? "_whole" : "");
+    bool words = k->mode != DN_POOL_AVERAGE && k->form != DN_POOL_GENERAL && (unit > 1 || k->line);
+    snprintf(name, sizeof name, "%.60s%s", module, whole ? "_whole" : words ? "_max" : "");
     return dn_cuda_function(h, module, name, 0, &s->grid.f);
 }
 
@@ -204,6 +212,7 @@ static dn_status prepare(dn_handle *h, dn_plan *plan, bool one)
     int unit = one ? 1 : p->t[DN_X].type == DN_F32 ? 4 : 8;
     int64_t n = p->t[DN_X].dims[0] * (nchw ? p->t[DN_X].dims[1] : 1);
     fast_state *s = calloc(1, sizeof *s);
+    char name[80];
     void *unused;
     if (!s)
         return dn_fail(DN_ALLOC_FAILED, "no memory for a plan of %s", module);
@@ -214,11 +223,15 @@ static dn_status prepare(dn_handle *h, dn_plan *plan, bool one)
     s->winner = s->params;
     if (p->dir == DN_DIR_FWD)
         return prepare_fwd(h, module, s, unit, p->t[DN_X].type == DN_F32 ? 4 : 2, n);
+    if (is_max(p) && is_lines(&s->params)) {
+        snprintf(name, sizeof name, "%.60s_line", module);
+        cut_outputs(h, &s->params, &s->grid, unit, 8, n);
+        return dn_cuda_function(h, module, name, 0, &s->grid.f);
+    }
     cut_inputs(&s->params, &s->grid, unit, n);
     dn_status st = dn_cuda_function(h, module, module, 0, &s->grid.f);
     if (st != DN_SUCCESS || !is_max(p))
         return st;
-    char name[80];
     snprintf(name, sizeof name, "%.60s_winner", module);
     s->winners = (size_t)dn_tensor_count(&p->t[DN_Y]);
     cut_outputs(h, &s->winner, &s->winner_grid, unit, 4, n);
@@ -249,6 +262,7 @@ dn_status dn_pool_run_fast(dn_handle *h, const dn_plan *plan, const dn_args *a)
     k.out = a->ptr[fwd ? DN_Y : DN_DX];
     k.alpha = (float)a->alpha;
     k.beta = (float)a->beta;
+    k.plain = a->alpha == 1 && a->beta == 0;
     if (!s->winners)
         return dn_cuda_launch(h, &s->grid, &k);
     dn_status st = dn_cuda_scratch(h, s->winners, &winner);

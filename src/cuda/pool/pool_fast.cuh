@@ -17,6 +17,123 @@ enum { DN_PV = DN_VN };
 typedef uint4 dn_raw_unit;
 #endif
 
+/* --- maxima of words: one float, or two narrow ones, which stay as they are --- */
+enum { DN_POOL_LEAST_WORD = DN_T == DN_T_F32 ? 0xff800000 : DN_T == DN_T_F16 ? 0xfc00fc00 : 0xff80ff80,  /* -infinity */
+       DN_POOL_NAN_WORD = DN_T == DN_T_F32 ? 0x7fffffff : 0x7fff7fff };
+
+/* NaN: where it goes through it stays, else a number is taken rather than it. */
+DN_FN float dn_pool_max_nan(float m, float v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm("max.NaN.f32 %0, %0, %1;" : "+f"(m) : "f"(v));
+    return m;
+#else
+    return v > m || v != v ? v : m;
+#endif
+}
+
+template <int NANS> DN_FN float dn_pool_max_of(float a, float b)
+{
+    return NANS ? dn_pool_max_nan(a, b) : fmaxf(a, b);
+}
+
+template <int NANS> DN_FN dn_u32 dn_pool_max_word(dn_u32 a, dn_u32 b)
+{
+#if defined(T_F32)
+    return __float_as_uint(dn_pool_max_of<NANS>(__uint_as_float(a), __uint_as_float(b)));
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    dn_u32 m;
+#if defined(T_F16)
+    if (NANS)
+        asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+    else
+        asm("max.f16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+#else
+    if (NANS)
+        asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+    else
+        asm("max.bf16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+#endif
+    return m;
+#else
+    float lo = dn_pool_max_of<NANS>(dn_t_get((dn_t)a), dn_t_get((dn_t)b)), hi = dn_pool_max_of<NANS>(dn_t_get((dn_t)(a >> 16)), dn_t_get((dn_t)(b >> 16)));
+    dn_t l, h;
+    dn_t_put(&l, lo);
+    dn_t_put(&h, hi);
+    return l | (dn_u32)h << 16;
+#endif
+}
+
+/* 1 bits where the values of two words differ or cannot be compared. */
+DN_FN dn_u32 dn_pool_differ(dn_u32 a, dn_u32 b)
+{
+#if defined(T_F32)
+    return __uint_as_float(a) == __uint_as_float(b) ? 0u : ~0u;
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 900 || (defined(T_F16) && __CUDA_ARCH__ >= 800))
+    dn_u32 m;
+#if defined(T_F16)
+    asm("set.neu.u32.f16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+#else
+    asm("set.neu.u32.bf16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+#endif
+    return m;
+#else
+    return (dn_t_get((dn_t)a) == dn_t_get((dn_t)b) ? 0u : 0xffffu)
+         | (dn_t_get((dn_t)(a >> 16)) == dn_t_get((dn_t)(b >> 16)) ? 0u : 0xffff0000u);
+#endif
+}
+
+/* Sums of two words, rounded once. */
+DN_FN dn_u32 dn_pool_sum_word(dn_u32 a, dn_u32 b)
+{
+#if defined(T_F32)
+    return __float_as_uint(__uint_as_float(a) + __uint_as_float(b));
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 900 || (defined(T_F16) && __CUDA_ARCH__ >= 800))
+    dn_u32 m;
+#if defined(T_F16)
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+#else
+    asm("add.rn.bf16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+#endif
+    return m;
+#else
+    dn_t lo, hi;
+    dn_t_put(&lo, dn_t_get((dn_t)a) + dn_t_get((dn_t)b));
+    dn_t_put(&hi, dn_t_get((dn_t)(a >> 16)) + dn_t_get((dn_t)(b >> 16)));
+    return lo | (dn_u32)hi << 16;
+#endif
+}
+
+/* Of four, as floats. */
+DN_FN dn_u32 dn_pool_sum_four(dn_u32 a, dn_u32 b, dn_u32 c, dn_u32 d)
+{
+#if defined(T_F32)
+    return __float_as_uint((__uint_as_float(a) + __uint_as_float(b)) + (__uint_as_float(c) + __uint_as_float(d)));
+#else
+    float lo = (dn_t_get((dn_t)a) + dn_t_get((dn_t)b)) + (dn_t_get((dn_t)c) + dn_t_get((dn_t)d));
+    float hi = (dn_t_get((dn_t)(a >> 16)) + dn_t_get((dn_t)(b >> 16))) + (dn_t_get((dn_t)(c >> 16)) + dn_t_get((dn_t)(d >> 16)));
+#if defined(T_F16)
+    return dn_pack_halves(lo, hi);
+#else
+    return dn_pack_bf16s(lo, hi);
+#endif
+#endif
+}
+
+/* A number of a tap in each value of a word. */
+#define DN_TAP(k) (DN_T == DN_T_F32 ? (dn_u32)(k) : (dn_u32)(k) * 0x10001u)
+
+/* The maxima m so far, and the numbers of their taps, meet the values f of tap k. m begins as NaN where NaN does not go through (so the
+ * first number takes its place), else as -infinity with the number of the first tap. */
+template <int NANS> DN_FN void dn_pool_meet(dn_u32 *m, dn_u32 *tap, dn_u32 f, int k)
+{
+    dn_u32 top = dn_pool_max_word<NANS>(*m, f), take = dn_pool_differ(top, *m);
+    if (NANS)
+        take &= ~dn_pool_differ(*m, *m);
+    *m = top;
+    *tap = (*tap & ~take) | (DN_TAP(k) & take);
+}
+
 DN_FN dn_raw_unit dn_unit_load(const dn_t *at)
 {
     return *(const dn_raw_unit *)at;

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define T_F16
+#define KIND DN_BN_BWD
+#define KERNEL cuda_bn_bwd_group_nchw_f16
+#include "cuda/norm/bn_held_body.cuh"

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define T_BF16
+#define KIND DN_BN_BWD
+#define KERNEL cuda_bn_bwd_ring_nchw_bf16_sm90
+#include "cuda/norm/bn_ring_body.cuh"

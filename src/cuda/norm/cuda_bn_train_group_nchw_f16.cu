@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the anydnn authors */
+#define T_F16
+#define KIND DN_BN_TRAIN
+#define KERNEL cuda_bn_train_group_nchw_f16
+#define KERNEL_ADD cuda_bn_train_group_nchw_f16_add
+#include "cuda/norm/bn_held_body.cuh"
