@@ -18,7 +18,7 @@ CONFIGURE = cmake -S . -B "$(BUILD)" -G "$(or $(CACHED_GENERATOR),$(GENERATOR))"
 SANITIZE_BUILD = $(BUILD)/sanitize
 SANITIZE_CC ?= $(shell echo "int main(void){return 0;}" | clang -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null && echo clang || echo cc)
 
-.PHONY: all configure check check-long check-sanitize check-thread check-real check-wine gpu-folder check-gpu bench-gpu check-kernels nvrtc demo dist install deps clean help
+.PHONY: all configure check check-long check-sanitize check-thread check-real check-oracle check-wine gpu-folder check-gpu bench-gpu check-kernels nvrtc demo dist install deps clean help
 
 all: configure
 	cmake --build "$(BUILD)" -j $(JOBS)
@@ -67,6 +67,10 @@ REAL ?= $(BUILD)/real
 check-real: all
 	@sh tests/real/check_real.sh "$(BUILD)/bin/anydnn" "$(REAL)"
 	@sh tests/real/check_store.sh "$(BUILD)" "$(REAL)"
+
+# ref against PyTorch on the CPU.
+check-oracle: all
+	@PYTHON="$(PYTHON)" sh tests/oracle/check_oracle.sh "$(BUILD)/lib/libcudnn.so.8"
 
 # The rules for Windows against Wine's loader.
 check-wine: configure
@@ -121,6 +125,7 @@ help:
 	@echo "make check-sanitize   tests under the address and undefined-behaviour sanitizers"
 	@echo "make check-thread     tests of core and ref under the thread sanitizer"
 	@echo "make check-real       the tool against the vendor's wheels (several gigabytes from the package index, kept in REAL=$(BUILD)/real)"
+	@echo "make check-oracle     recurrent networks, attention and CTC loss against PyTorch on the CPU (as root installs python3-torch; PYTHON=one that imports torch)"
 	@echo "make check-wine       the tool's rules for Windows against Wine's loader (needs wine64 and gcc-mingw-w64-x86-64)"
 	@echo "make check-gpu        build with kernels, then everything that needs a GPU (GPU_ARCHS=90a); the folder $(GPU) may be copied to another machine"
 	@echo "make bench-gpu        our kernels against another library's (VENDOR=path of its libcudnn.so.9)"

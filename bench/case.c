@@ -17,6 +17,7 @@ static const struct number {
     { "alpha2", offsetof(bench_case, alpha2), 1 }, { "beta2", offsetof(bench_case, beta2), 0 },
     { "eps", offsetof(bench_case, eps), 1e-5 }, { "factor", offsetof(bench_case, factor), 0.1 },
     { "value", offsetof(bench_case, value), 1.5 }, { "p", offsetof(bench_case, dropout), 0.5 },
+    { "count", offsetof(bench_case, count), 50 }, { "step", offsetof(bench_case, step), -1 },
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
@@ -28,6 +29,63 @@ static double *number_at(bench_case *c, const struct number *n)
 static dn_status refuse(const char *word, const char *rule)
 {
     return dn_fail(DN_BAD_PARAM, "case: '%s' after the bar: %s", word, rule);
+}
+
+/* "5,3,1" or "50-10". */
+static dn_status parse_lengths(const char *word, char *value, bench_lengths *l)
+{
+    char *end = value;
+    for (l->n = 0; l->n < BENCH_LENGTHS; value = end + 1) {
+        long v = strtol(value, &end, 10);
+        if (end == value || v < 0 || v > INT32_MAX)
+            break;
+        l->length[l->n++] = (int32_t)v;
+        if (!*end)
+            return DN_SUCCESS;
+        l->even = *end == '-' && l->n == 1;
+        if (*end != ',' && !l->even)
+            break;
+    }
+    return refuse(word, "lengths with commas between (16 at most), or the first and the last with - between");
+}
+
+int32_t bench_length_of(const bench_lengths *l, int64_t b, int64_t batch, int64_t time)
+{
+    if (!l->n)
+        return (int32_t)time;
+    if (!l->even || l->n < 2)
+        return l->length[b % l->n];
+    return (int32_t)(l->length[0] + (batch > 1 ? (l->length[1] - l->length[0]) * b / (batch - 1) : 0));
+}
+
+static dn_status parse_window(char *value, bench_case *c)
+{
+    char *end;
+    long before = strtol(value, &end, 10), after = *end == ',' ? strtol(end + 1, &end, 10) : 0;
+    if (*end || before < -INT16_MAX || before > INT16_MAX || after < -INT16_MAX || after > INT16_MAX)
+        return refuse("win", "wants two whole numbers with a comma between");
+    c->window = true;
+    c->before = (int32_t)before;
+    c->after = (int32_t)after;
+    return DN_SUCCESS;
+}
+
+/* Lengths are within the tensor, and fall where the sequences are packed. */
+static dn_status check_lengths(const bench_case *c)
+{
+    const dn_tensor *x = &c->p.t[c->p.t[DN_X].rank ? DN_X : DN_DX];
+    if (c->len.n && c->p.op != DN_OP_RNN && c->p.op != DN_OP_ATTN)
+        return refuse("len", "the operation has no sequences");
+    if ((c->key_len.n || c->window || c->step != -1) && c->p.op != DN_OP_ATTN)
+        return refuse("klen, win or step", "the operation has no keys");
+    for (int64_t b = 0; c->p.op == DN_OP_RNN && c->len.n && b < x->dims[1]; b++) {
+        int32_t n = bench_length_of(&c->len, b, x->dims[1], x->dims[0]);
+        if (n > x->dims[0])
+            return refuse("len", "a sequence is longer than the tensor");
+        if (c->p.u.rnn.layout == 1 && b && n > bench_length_of(&c->len, b - 1, x->dims[1], x->dims[0]))
+            return refuse("len", "packed sequences have lengths that fall");
+    }
+    return DN_SUCCESS;
 }
 
 static dn_status parse_word(char *word, bench_case *c)
@@ -49,6 +107,14 @@ static dn_status parse_word(char *word, bench_case *c)
         c->no_stats = true;
         return DN_SUCCESS;
     }
+    if (strcmp(word, "states") == 0 && strcmp(value, "none") == 0) {
+        c->no_states = true;
+        return DN_SUCCESS;
+    }
+    if (strcmp(word, "len") == 0 || strcmp(word, "klen") == 0)
+        return parse_lengths(word, value, word[0] == 'k' ? &c->key_len : &c->len);
+    if (strcmp(word, "win") == 0)
+        return parse_window(value, c);
     if (strcmp(word, "fill") == 0)
         for (int i = 0; i < BENCH_FILLS; i++)
             if (strcmp(value, fills[i]) == 0) {
@@ -64,6 +130,8 @@ static void set_flags(bench_case *c)
     dn_problem *p = &c->p;
     bool zero = c->beta == 0 && (p->op != DN_OP_BN || p->dir != DN_DIR_BWD || c->beta2 == 0);
     if (p->op == DN_OP_CONV_BIAS_ACT || p->op == DN_OP_DROPOUT || p->op == DN_OP_SET)
+        zero = true;
+    if ((p->op == DN_OP_RNN || p->op == DN_OP_ATTN) && p->dir != DN_DIR_BWD_FILTER)
         zero = true;
     if (p->op == DN_OP_SCALE)
         zero = false;
@@ -84,6 +152,16 @@ void bench_case_update(bench_case *c)
         n += snprintf(c->text + n, sizeof c->text - (size_t)n, "%s fill=%s", n == start ? " |" : "", fills[c->fill]);
     if (c->seed != 1 && n < (int)sizeof c->text)
         n += snprintf(c->text + n, sizeof c->text - (size_t)n, "%s seed=%llu", n == start ? " |" : "", (unsigned long long)c->seed);
+    for (int k = 0; k < 2; k++) {
+        const bench_lengths *l = k ? &c->key_len : &c->len;
+        for (int i = 0; i < l->n && n < (int)sizeof c->text; i++)
+            n += snprintf(c->text + n, sizeof c->text - (size_t)n, "%s%s%d", i == 0 && n == start ? " |" : "",
+                          i ? l->even ? "-" : "," : k ? " klen=" : " len=", l->length[i]);
+    }
+    if (c->window && n < (int)sizeof c->text)
+        n += snprintf(c->text + n, sizeof c->text - (size_t)n, "%s win=%d,%d", n == start ? " |" : "", c->before, c->after);
+    if (c->no_states && n < (int)sizeof c->text)
+        n += snprintf(c->text + n, sizeof c->text - (size_t)n, "%s states=none", n == start ? " |" : "");
     if (c->no_stats && n < (int)sizeof c->text)
         snprintf(c->text + n, sizeof c->text - (size_t)n, "%s stats=none", n == start ? " |" : "");
 }
@@ -106,7 +184,7 @@ dn_status bench_case_parse(const char *line, bench_case *c)
                 return DN_BAD_PARAM;
     }
     dn_status st = dn_problem_parse(text, &c->p);
-    if (st != DN_SUCCESS && c->p.t[DN_X].rank + c->p.t[DN_Y].rank + c->p.t[DN_DY].rank) {
+    if (st != DN_SUCCESS && c->p.t[DN_X].rank + c->p.t[DN_Y].rank + c->p.t[DN_DX].rank + c->p.t[DN_DY].rank) {
         /* Words in error are told by a second reading: what the first one left out is all that is new in it. */
         dn_problem full = c->p;
         char again[2 * sizeof text];
@@ -127,7 +205,7 @@ dn_status bench_case_parse(const char *line, bench_case *c)
         return st;
     bench_complete(&c->p);
     bench_case_update(c);
-    return DN_SUCCESS;
+    return check_lengths(c);
 }
 
 bool bench_list_add(bench_cases *l, const char *line, const char *where)

@@ -3,6 +3,7 @@
  *
  * Modes check and bitwise. */
 #include "bench.h"
+#include "chain.h"
 #include "isolate.h"
 #include "report.h"
 #include "target.h"
@@ -47,6 +48,15 @@ static void set_status(bench_row *row, const bench_source *s, dn_status st)
     set_why(row, refused ? BENCH_UNSUPPORTED : BENCH_FAIL, why);
 }
 
+/* A row may find in prepare that the device has no room or code for it: the next row is taken then, as in core/plan.c. */
+static bool is_elsewhere(const bench_target *t, bool prepared, dn_status st, bench_row *row)
+{
+    if (prepared || !t->row || st != DN_NOT_SUPPORTED)
+        return false;
+    set_why(row, BENCH_UNSUPPORTED, dn_error_text());
+    return true;
+}
+
 /* With --graph the run is recorded on the device's stream and replayed, as a framework does with a step of its training. */
 static bool in_graph;
 
@@ -79,6 +89,8 @@ static void run_at(const bench_case *c, const bench_data *d, const bench_truth *
     bool prepared = st == DN_SUCCESS;
     if (prepared && workspace && !bench_memory_extra(&m, &m.workspace, workspace, NULL, place))
         st = DN_ALLOC_FAILED;
+    if (st == DN_SUCCESS)
+        st = bench_chain_run(t, d, &m, place);
     uint64_t start = dn_time_ns();
     if (st == DN_SUCCESS)
         st = run_once(t, &m);
@@ -86,7 +98,9 @@ static void run_at(const bench_case *c, const bench_data *d, const bench_truth *
         st = DN_EXECUTION_FAILED;
     row->ms = (double)(dn_time_ns() - start) * 1e-6;
     row->workspace = workspace;
-    if (st != DN_SUCCESS) {
+    if (is_elsewhere(t, prepared, st, row)) {
+        ;
+    } else if (st != DN_SUCCESS) {
         set_status(row, t->source, st);
     } else {
         const char *damage = bench_memory_damage(&m, d);
@@ -125,6 +139,8 @@ static void bitwise_target(const bench_case *c, const bench_data *d, bench_targe
     bool prepared = st == DN_SUCCESS;
     if (prepared && workspace && !bench_memory_extra(&m, &m.workspace, workspace, NULL, BENCH_AT_START))
         st = DN_ALLOC_FAILED;
+    if (st == DN_SUCCESS)
+        st = bench_chain_run(t, d, &m, BENCH_AT_START);
     for (int i = 0; i < BITWISE_RUNS && st == DN_SUCCESS; i++) {
         if (i && !bench_memory_reset(&m, d))
             st = DN_EXECUTION_FAILED;
@@ -141,7 +157,7 @@ static void bitwise_target(const bench_case *c, const bench_data *d, bench_targe
         }
         first = i ? first : hash;
     }
-    if (st != DN_SUCCESS)
+    if (st != DN_SUCCESS && !is_elsewhere(t, prepared, st, row))
         set_status(row, t->source, st);
     if (prepared)
         t->finish(t);

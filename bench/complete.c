@@ -3,9 +3,12 @@
  *
  * Tensors that follow from others, so that lines stay short. A derived tensor has the layout of the one it follows: NHWC where
  * that is packed with the channel innermost, else packed in dimension order. */
+#include "attn.h"
 #include "case.h"
 
 #include "ops/bn.h"
+#include "ops/fused.h"
+#include "ops/rnn.h"
 #include "ops/transform.h"
 
 #include <string.h>
@@ -79,10 +82,10 @@ static void pool(dn_problem *p)
     put(p, DN_Y, x, dims, x->type);
 }
 
-static void bn(dn_problem *p)
+static void params(dn_problem *p, int mode)
 {
     if (!p->t[DN_W].rank && p->t[DN_X].rank) {
-        dn_bn_derive(&p->t[DN_X], p->u.bn.mode, &p->t[DN_W]);
+        dn_bn_derive(&p->t[DN_X], mode, &p->t[DN_W]);
         p->align[DN_W] = 16;
     }
 }
@@ -115,6 +118,36 @@ static void transform_ex(dn_problem *p)
         put(p, DN_Y, &p->t[DN_X], y.dims, p->t[DN_X].type);
 }
 
+static void fused(dn_problem *p)
+{
+    if (p->op == DN_OP_STATS || dn_sba_has_arrays(&p->u.fused))
+        params(p, DN_BN_SPATIAL);
+    if (p->op == DN_OP_SBA)
+        copy(p, p->dir == DN_DIR_FWD ? DN_Y : DN_DX, p->dir == DN_DIR_FWD ? DN_X : DN_DY);
+}
+
+static void rnn(dn_problem *p)
+{
+    const dn_tensor *x = dn_rnn_input(p);
+    const dn_rnn_param *u = &p->u.rnn;
+    int64_t count = u->hidden > 0 && u->layers > 0 ? dn_rnn_weight_count(u) : -1;
+    if (p->dir == DN_DIR_BWD_DATA && !p->t[DN_DX].rank)
+        copy(p, DN_DX, DN_X);
+    if (x->rank != 3 || count < 1)
+        return;
+    for (int r = DN_Y; r <= DN_DY; r += DN_DY - DN_Y)
+        if (!p->t[r].rank && (r == DN_Y || p->dir == DN_DIR_BWD_DATA)) {
+            dn_rnn_sequence(&p->t[r], (dn_dtype)x->type, u->layout, x->dims[0], x->dims[1], (int64_t)dn_rnn_directions(u) * u->proj);
+            p->align[r] = 16;
+        }
+    if (!p->t[DN_W].rank) {
+        p->t[DN_W] = (dn_tensor){ .type = x->type, .rank = 1, .vect = 1, .dims = { count }, .strides = { 1 } };
+        p->align[DN_W] = 16;
+    }
+    if (x->type == DN_F64)
+        p->compute = DN_F64;
+}
+
 void bench_complete(dn_problem *p)
 {
     bool bwd = p->dir == DN_DIR_BWD_DATA || p->dir == DN_DIR_BWD;
@@ -129,7 +162,7 @@ void bench_complete(dn_problem *p)
         pool(p);
         break;
     case DN_OP_BN:
-        bn(p);
+        params(p, p->u.bn.mode);
         if (bwd)
             copy(p, DN_DY, DN_X);
         else
@@ -141,7 +174,16 @@ void bench_complete(dn_problem *p)
     case DN_OP_TRANSFORM_EX:
         transform_ex(p);
         return;
-    case DN_OP_REDUCE: case DN_OP_ST_GRID: case DN_OP_ST_SAMPLER:
+    case DN_OP_RNN:
+        rnn(p);
+        return;
+    case DN_OP_ATTN:
+        bench_attn_complete(p);
+        return;
+    case DN_OP_SBA: case DN_OP_STATS:
+        fused(p);
+        return;
+    case DN_OP_CTC: case DN_OP_REDUCE: case DN_OP_ST_GRID: case DN_OP_ST_SAMPLER: case DN_OP_BN_FINAL:
         return;
     case DN_OP_DIVNORM:
         copy(p, DN_B, DN_X);

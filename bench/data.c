@@ -9,10 +9,14 @@
  *     edge    one in 8 elements from a list of special values, else as random
  * each rounded to the operand's type. What only makes sense together (y of a backward, saved statistics) is computed by the
  * forward pass on ref in double, then rounded. */
+#include "attn.h"
+#include "chain.h"
+#include "ctc.h"
 #include "data.h"
 
 #include "ops/bn.h"
 #include "ops/dropout.h"
+#include "ops/rnn.h"
 #include "operands.h"
 
 #include <math.h>
@@ -79,15 +83,31 @@ static range range_of(const bench_case *c, int slot)
     switch (slot) {
     case BENCH_AUX(DN_AUX_SCALE): case BENCH_AUX(DN_AUX_VAR): case BENCH_AUX(DN_AUX_SAVE_INVSTD):
         return (range){ 0.5, 1.5 };
+    case BENCH_AUX(DN_AUX_SQSUM):
+        return (range){ 0.5, 1.5 };  /* with sums up to 1 of 4 elements or more, a variance above 0 */
+    case DN_B:
+        if (p->op == DN_OP_SBA)
+            return (range){ -0x1p31, 0x1p31 };  /* bits */
+        break;
     default:
         break;
     }
+    if (p->op == DN_OP_CTC)
+        return p->u.ctc.norm ? (range){ -4, 4 } : (range){ 0.02, 1 };
     if (p->op == DN_OP_ACT || p->op == DN_OP_SOFTMAX)
         return slot == DN_X ? (range){ -4, 4 } : (range){ -1, 1 };
     if (p->op == DN_OP_TENSOR && p->u.tensor_op.op == 4)
         return (range){ 0, 2 };
     if (p->op == DN_OP_REDUCE && (p->u.reduce.op == 1 || p->u.reduce.op == 8))
         return (range){ 0.75, 1.25 };
+    if (p->op == DN_OP_RNN && slot == DN_W && p->dir != DN_DIR_BWD_FILTER) {
+        double top = 1 / sqrt(fmax(p->u.rnn.hidden, p->u.rnn.input));  /* or states grow from step to step */
+        return (range){ -top, top };
+    }
+    if (p->op == DN_OP_ATTN && slot == DN_W && p->dir != DN_DIR_BWD_FILTER) {
+        double top = 2 / sqrt((double)p->t[DN_X].dims[3]);  /* or scores, and what is summed, grow with the sizes */
+        return (range){ -top, top };
+    }
     if (p->op == DN_OP_DIVNORM && slot == DN_B)
         return (range){ -0.1, 0.1 };
     if (!dn_dtype_is_float((dn_dtype)p->t[slot < DN_ROLE_COUNT ? slot : DN_W].type))
@@ -119,7 +139,11 @@ static void fill(const bench_case *c, bench_slot *s, int slot)
         double v = r.lo + (r.hi - r.lo) * ((double)(w >> 11) * 0x1p-53);
         if (c->fill == BENCH_INT)
             v = positive ? (double)(1 + w % 2) : (double)(w % 5) - 2;
-        if ((c->fill == BENCH_EDGE && w % 8 == 0) || (zeros && w % 16 == 0))
+        if (bench_is_ctc_array(&c->p, slot))
+            v = bench_ctc_value(c, slot, i, w);
+        else if (bench_is_attn_array(&c->p, slot))
+            v = bench_attn_value(c, slot, i);
+        else if ((c->fill == BENCH_EDGE && c->p.op != DN_OP_CTC && w % 8 == 0) || (zeros && w % 16 == 0))
             v = zeros ? 0 : edges[(w >> 8) % (uint64_t)kinds];
         s->v[i] = rounded(&s->t, v);
     }
@@ -174,6 +198,22 @@ static bench_case forward_of(const bench_case *c, dn_dir dir)
     return f;
 }
 
+/* y of a recurrent network, which the first of the calls before made. */
+static bool take_output(bench_data *d)
+{
+    const bench_prior *first = d->prior;
+    bench_truth t;
+    bench_slot *y = &d->s[DN_Y];
+    while (first->d.prior)
+        first = first->d.prior;
+    if (!bench_truth_make(&t, &first->c, &first->d))
+        return false;
+    for (int64_t i = 0; i < y->count; i++)
+        y->v[i] = rounded(&y->t, t.v[DN_Y][i]);
+    bench_truth_free(&t);
+    return true;
+}
+
 static bool set_dependent(bench_data *d, const bench_case *c)
 {
     static const int y[1][2] = { { DN_Y, DN_Y } };
@@ -181,10 +221,12 @@ static bool set_dependent(bench_data *d, const bench_case *c)
         { BENCH_AUX(DN_AUX_SAVE_MEAN), BENCH_AUX(DN_AUX_SAVE_MEAN) },
         { BENCH_AUX(DN_AUX_SAVE_INVSTD), BENCH_AUX(DN_AUX_SAVE_INVSTD) },
     };
-    bool bwd = c->p.dir == DN_DIR_BWD_DATA || c->p.dir == DN_DIR_BWD;
+    bool bwd = c->p.dir == DN_DIR_BWD_DATA || c->p.dir == DN_DIR_BWD || (c->p.op == DN_OP_RNN && d->prior);
     if (!bwd || c->p.op == DN_OP_CONV)
         return true;
     bench_case f = forward_of(c, c->p.op == DN_OP_BN ? DN_DIR_TRAIN : DN_DIR_FWD);
+    if (c->p.op == DN_OP_RNN)
+        return take_output(d);
     if (c->p.op == DN_OP_BN) {
         f.p.t[DN_Y] = f.p.t[DN_X];
         if (f.p.u.bn.ops == 2)
@@ -210,6 +252,49 @@ static bool have_reserve(bench_data *d)
     return d->reserve != NULL;
 }
 
+static bool have_states(bench_data *d, const bench_case *c)
+{
+    dn_dropout_state state = { .seed = c->seed };
+    d->states_size = sizeof state;
+    d->states = malloc(sizeof state);
+    if (!d->states) {
+        dn_fail(DN_ALLOC_FAILED, "no memory for the states");
+        return false;
+    }
+    memcpy(d->states, &state, sizeof state);
+    return true;
+}
+
+/* What lies past the end of a sequence nobody reads: NaN. In a packed tensor the steps that live come first, without a gap. */
+static void spoil_padding(const bench_data *d, const bench_case *c, bench_slot *s)
+{
+    int64_t time = s->t.dims[0], batch = s->t.dims[1], width = s->t.dims[2], living = 0;
+    for (int64_t b = 0; b < batch; b++)
+        living += d->lengths[b];
+    for (int64_t row = 0; row < time * batch; row++)
+        if (c->p.u.rnn.layout == DN_RNN_PACKED ? row >= living : row / batch >= d->lengths[row % batch])
+            for (int64_t k = 0; k < width; k++)
+                s->v[row * width + k] = NAN;
+}
+
+static bool make_sequences(bench_data *d, const bench_case *c)
+{
+    const dn_tensor *x = dn_rnn_input(&c->p);
+    d->lengths = malloc((size_t)x->dims[1] * sizeof *d->lengths);
+    if (!d->lengths) {
+        dn_fail(DN_ALLOC_FAILED, "no memory for the lengths");
+        return false;
+    }
+    for (int64_t b = 0; b < x->dims[1]; b++)
+        d->lengths[b] = bench_length_of(&c->len, b, x->dims[1], x->dims[0]);
+    for (int r = 0; r < DN_ROLE_COUNT; r++)
+        if (d->s[r].v && d->s[r].flow == BENCH_IN && d->s[r].t.rank == 3)
+            spoil_padding(d, c, &d->s[r]);
+    if (c->p.dir == DN_DIR_TRAIN && c->p.u.rnn.dropout && !have_states(d, c))
+        return false;
+    return bench_chain_make(d, c);
+}
+
 static bool make_reserve(bench_data *d, const bench_case *c)
 {
     if (c->p.op == DN_OP_BN && dn_bn_reserve_size(&c->p)) {
@@ -218,20 +303,20 @@ static bool make_reserve(bench_data *d, const bench_case *c)
         d->reserve_in = c->p.dir == DN_DIR_BWD;
         return have_reserve(d);
     }
+    if (c->p.op == DN_OP_RNN)
+        return make_sequences(d, c);
+    if (c->p.op == DN_OP_ATTN) {
+        bool drops = c->p.dir == DN_DIR_TRAIN && (c->p.u.attn.dropout || c->p.u.attn.post);
+        return bench_attn_windows(d, c) && (!drops || have_states(d, c)) && bench_chain_make(d, c);
+    }
     if (c->p.op != DN_OP_DROPOUT)
         return true;
     bool fwd = c->p.dir == DN_DIR_FWD;
-    dn_dropout_state state = { .seed = c->seed };
-    d->states_size = sizeof state;
     if (!dn_dropout_reserve_size(&c->p.t[fwd ? DN_X : DN_DY], &d->reserve_size))
         return false;
-    d->states = malloc(sizeof state);
     d->reserve_in = !fwd;
     d->bits = dn_tensor_count(&c->p.t[fwd ? DN_X : DN_DY]);
-    if (!have_reserve(d) || !d->states)
-        return false;
-    memcpy(d->states, &state, sizeof state);
-    return true;
+    return have_reserve(d) && have_states(d, c);
 }
 
 /* Elements that share memory have one value: the last in logical order. */
@@ -292,6 +377,10 @@ void bench_data_free(bench_data *d)
         free(d->s[k].v);
     free(d->states);
     free(d->reserve);
+    free(d->lengths);
+    free(d->lo);
+    free(d->hi);
+    bench_chain_free(d);
     memset(d, 0, sizeof *d);
 }
 
@@ -308,5 +397,8 @@ double bench_data_bytes(const bench_case *c)
         }
         n += count * 4 * sizeof(double) + COPIES * span * t->vect * (double)dn_dtype_size((dn_dtype)t->type);
     }
+    dn_rnn_reserve r;
+    if (c->p.op == DN_OP_RNN && c->p.dir != DN_DIR_INFER && dn_rnn_reserve_layout(&c->p, &r))
+        n = 3 * n + 4 * (double)r.bytes;  /* the calls before have arrays of their own; in double it is up to four times as large */
     return n;
 }

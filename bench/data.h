@@ -26,7 +26,13 @@ typedef struct bench_data {
     int64_t bits;                     /* of dropout's reserve that mean anything; the rest pads it */
     dn_tensor mask;                   /* rank 0: the reserve's bytes as they are; else a byte per element, here in logical order */
     bool reserve_in;                  /* the reserve is an input */
+    bool own_reserve;                 /* it is whatever the library's own calls write (chain.h): no bytes here, but a size for our rows */
+    struct bench_prior *prior;        /* the call that must come before, or NULL */
+    int32_t *lengths;                 /* of sequences, by batch element; NULL: no sequences */
+    int32_t *lo, *hi;                 /* windows of attention, by time of the queries */
 } bench_data;
+
+typedef struct bench_prior bench_prior;
 
 /* Name of a slot: "x", "scale". */
 const char *bench_slot_name(int slot);

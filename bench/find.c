@@ -16,6 +16,7 @@
  * where it is not known, FIRST 1 for the row that a call without the tuning file runs. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
+#include "chain.h"
 #include "isolate.h"
 #include "options.h"
 #include "target.h"
@@ -159,6 +160,8 @@ static void try_target(const bench_case *c, operands *o, bench_target *t, found 
     f->first_is_known = f->first_is_known || first;
     if (prepared && workspace && !bench_memory_extra(&holder, &holder.workspace, workspace, NULL, BENCH_AT_START))
         st = DN_ALLOC_FAILED;
+    for (int i = 0; i < o->sets && st == DN_SUCCESS; i++)
+        st = bench_chain_run(t, &o->d, &o->m[i], BENCH_AT_START);
     if (st == DN_SUCCESS)
         st = time_row(t, o, &holder.workspace, f->best, &ms);
     if (prepared)

@@ -7,6 +7,7 @@
  *     O <slot> <elements> <NaNs> <norm of the finite elements> <index>:<value> ...
  * The inputs are not kept: they follow from the line (data.c). tests/golden/README.md says how files are made and used. */
 #include "bench.h"
+#include "chain.h"
 #include "differences.h"
 #include "isolate.h"
 #include "limits.h"
@@ -83,6 +84,8 @@ static dn_status answer_of(const bench_case *c, const bench_data *d, bench_targe
         return st;
     if (workspace && !bench_memory_extra(m, &m->workspace, workspace, NULL, BENCH_AT_END))
         st = DN_ALLOC_FAILED;
+    if (st == DN_SUCCESS)
+        st = bench_chain_run(t, d, m, BENCH_AT_END);
     if (st == DN_SUCCESS)
         st = t->run(t, m);
     if (st == DN_SUCCESS && !bench_memory_fetch(m, d))

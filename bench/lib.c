@@ -104,7 +104,7 @@ static dn_status set_tensors(bench_call *c)
     const dn_problem *p = &c->c->p;
     dn_status st = DN_SUCCESS;
     bool filter = p->op == DN_OP_CONV || p->op == DN_OP_CONV_BIAS_ACT || p->op == DN_OP_IM2COL;
-    bool grid = p->op == DN_OP_ST_GRID;
+    bool grid = p->op == DN_OP_ST_GRID || p->op == DN_OP_RNN || p->op == DN_OP_ATTN;
     for (int r = 0; st == DN_SUCCESS && r < DN_ROLE_COUNT; r++) {
         if (!p->t[r].rank || grid || (p->op == DN_OP_ST_SAMPLER && (r == DN_B || r == DN_DZ)) ||
             (p->op == DN_OP_IM2COL && r == DN_Y))
@@ -146,6 +146,10 @@ static void destroy(bench_call *c)
         f->cudnnDestroyLRNDescriptor(c->lrn);
     if (c->spatial)
         f->cudnnDestroySpatialTransformerDescriptor(c->spatial);
+    if (c->ctc)
+        f->cudnnDestroyCTCLossDescriptor(c->ctc);
+    bench_rnn_free(c);
+    bench_attn_free(c);
     void *own[] = { c->states, c->reserve, c->spare };
     for (int i = 0; i < 3; i++)
         if (own[i])
@@ -155,8 +159,8 @@ static void destroy(bench_call *c)
 
 static const bench_via *via_of(const bench_lib *lib, dn_op op)
 {
-    const bench_via *const tables[] = { bench_via_conv, bench_via_ops, bench_via_norm };
-    for (int k = 0; k < 3; k++)
+    const bench_via *const tables[] = { bench_via_conv, bench_via_ops, bench_via_norm, bench_via_ctc, bench_via_rnn, bench_via_attn };
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         for (const bench_via *v = tables[k]; v->run; v++)
             if (v->op == op) {
                 for (int i = 0; i < 3 && v->needs[i]; i++)
@@ -208,6 +212,7 @@ static dn_status prepare(bench_target *t, const bench_case *k, const bench_data 
         st = via->prepare(c);
     t->algo = c->algo;
     *workspace = c->workspace;
+    t->reserve_size = d->own_reserve ? c->reserve_size : 0;
     if (st != DN_SUCCESS)
         finish(t);
     return st;
@@ -226,6 +231,8 @@ static unsigned how_of(const bench_lib *lib, const dn_problem *p)
         return 0;
     if ((p->op == DN_OP_CONV || p->op == DN_OP_CONV_BIAS_ACT) && p->math != 3 && p->t[DN_Y].type == DN_F32)
         how |= BENCH_TF32;
+    if ((p->op == DN_OP_RNN || p->op == DN_OP_ATTN) && p->math != 3 && p->t[p->op == DN_OP_ATTN ? DN_X : DN_Y].type == DN_F32)
+        how |= BENCH_TF32;
     return p->op == DN_OP_DROPOUT ? BENCH_OTHER_MASK : how;
 }
 
@@ -243,9 +250,10 @@ static bool target(bench_source *s, const bench_case *c, int i, bench_target *t)
     int n = snprintf(t->name, sizeof t->name, "%s_%s_%s", lib->name, dn_op_name((dn_op)c->p.op), dn_dir_name((dn_dir)c->p.dir));
     if (t->algo >= 0 && algos)
         snprintf(t->name + n, sizeof t->name - (size_t)n, "_%d", t->algo);
-    if (algos && (c->p.dir == DN_DIR_FWD ? t->algo >= 4 : t->algo >= 2))
+    bool conv = algos && c->p.op != DN_OP_RNN;
+    if (conv && (c->p.dir == DN_DIR_FWD ? t->algo >= 4 : t->algo >= 2))
         t->how |= BENCH_TRANSFORMED;  /* FFT and Winograd numbers */
-    if (algos && !lib->ours && t->algo < 0)
+    if (conv && !lib->ours && t->algo < 0)
         t->how |= BENCH_TRANSFORMED;
     t->prepare = prepare;
     t->run = run;

@@ -34,6 +34,8 @@
     X(cudnnGetConvolutionBackwardDataWorkspaceSize) X(cudnnGetConvolutionBackwardFilterAlgorithm_v7) \
     X(cudnnGetConvolutionBackwardFilterWorkspaceSize) X(cudnnGetConvolutionForwardAlgorithm_v7) \
     X(cudnnGetConvolutionForwardWorkspaceSize) X(cudnnGetErrorString) X(cudnnGetReductionWorkspaceSize) X(cudnnGetVersion) \
+    X(cudnnCTCLoss_v8) X(cudnnCreateCTCLossDescriptor) X(cudnnDestroyCTCLossDescriptor) X(cudnnGetCTCLossWorkspaceSize_v8) \
+    X(cudnnSetCTCLossDescriptor_v8) \
     X(cudnnIm2Col) X(cudnnLRNCrossChannelBackward) X(cudnnLRNCrossChannelForward) X(cudnnOpTensor) X(cudnnPoolingBackward) \
     X(cudnnPoolingForward) X(cudnnReduceTensor) X(cudnnScaleTensor) X(cudnnSetActivationDescriptor) \
     X(cudnnSetActivationDescriptorSwishBeta) X(cudnnSetConvolutionGroupCount) X(cudnnSetConvolutionMathType) \
@@ -43,7 +45,13 @@
     X(cudnnSetTensorNdDescriptorEx) X(cudnnSetTensorTransformDescriptor) X(cudnnSoftmaxBackward) X(cudnnSoftmaxForward) \
     X(cudnnSpatialTfGridGeneratorBackward) X(cudnnSpatialTfGridGeneratorForward) X(cudnnSpatialTfSamplerBackward) \
     X(cudnnSpatialTfSamplerForward) X(cudnnTransformTensor) X(cudnnTransformTensorEx) X(anydnnGetEngineName) \
-    X(anydnnGetLastErrorString)
+    X(anydnnGetLastErrorString) \
+    X(cudnnBuildRNNDynamic) X(cudnnCreateRNNDataDescriptor) X(cudnnCreateRNNDescriptor) X(cudnnDestroyRNNDataDescriptor) \
+    X(cudnnDestroyRNNDescriptor) X(cudnnGetRNNTempSpaceSizes) X(cudnnGetRNNWeightSpaceSize) X(cudnnRNNBackwardData_v8) \
+    X(cudnnRNNBackwardWeights_v8) X(cudnnRNNForward) X(cudnnRNNSetClip_v8) X(cudnnSetRNNDataDescriptor) X(cudnnSetRNNDescriptor_v8) \
+    X(cudnnCreateAttnDescriptor) X(cudnnCreateSeqDataDescriptor) X(cudnnDestroyAttnDescriptor) X(cudnnDestroySeqDataDescriptor) \
+    X(cudnnGetMultiHeadAttnBuffers) X(cudnnMultiHeadAttnBackwardData) X(cudnnMultiHeadAttnBackwardWeights) X(cudnnMultiHeadAttnForward) \
+    X(cudnnSetAttnDescriptor) X(cudnnSetSeqDataDescriptor)
 
 struct bench_functions {
 #define BENCH_MEMBER(n) __typeof__(&n) n;
@@ -81,9 +89,12 @@ struct bench_call {
     cudnnTensorTransformDescriptor_t transform;
     cudnnLRNDescriptor_t lrn;
     cudnnSpatialTransformerDescriptor_t spatial;
+    cudnnCTCLossDescriptor_t ctc;
     size_t workspace;
     void *states, *reserve, *spare;   /* of another library's dropout, in its memory */
     size_t states_size, reserve_size;
+    struct bench_rnn *rnn;
+    struct bench_attn *attn;
     union { float f; double d; } alpha, beta, alpha2, beta2;
 };
 
@@ -94,14 +105,17 @@ typedef struct bench_via {
     dn_status (*prepare)(bench_call *c);
     dn_status (*run)(bench_call *c, const bench_memory *m);
 } bench_via;
-extern const bench_via bench_via_conv[], bench_via_ops[], bench_via_norm[];  /* each ended by a NULL run */
+extern const bench_via bench_via_conv[], bench_via_ops[], bench_via_norm[], bench_via_rnn[], bench_via_ctc[], bench_via_attn[];  /* each ended by a NULL run */
 
 /* The library's status as ours, with its text as the last-error text. */
 dn_status bench_answer(const bench_call *c, const char *function, cudnnStatus_t st);
 #define BENCH_CALL(c, function, ...) bench_answer(c, #function, (c)->lib->f.function(__VA_ARGS__))
 dn_status bench_tensor_set(const bench_call *c, cudnnTensorDescriptor_t desc, const dn_tensor *t);
 
-/* Numbers of algorithms of a convolution's direction, 0 where the operation has none. */
+void bench_rnn_free(bench_call *c);
+void bench_attn_free(bench_call *c);
+
+/* Numbers of algorithms of a convolution's direction or of recurrent networks, 0 where the operation has none. */
 int bench_algo_count(const dn_problem *p);
 /* What Get proposes for c->algo < 0. */
 dn_status bench_conv_choose(bench_call *c);

@@ -8,6 +8,8 @@ int bench_algo_count(const dn_problem *p)
 {
     if (p->op == DN_OP_CONV_BIAS_ACT)
         return CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
+    if (p->op == DN_OP_RNN)
+        return CUDNN_RNN_ALGO_COUNT;
     if (p->op != DN_OP_CONV)
         return 0;
     switch (p->dir) {

@@ -2,7 +2,11 @@
  * Copyright the anydnn authors */
 #include "operands.h"
 
+#include "attn.h"
+#include "ctc.h"
+#include "ops/fused.h"
 #include "ops/reduce.h"
+#include "ops/rnn.h"
 
 #include <string.h>
 
@@ -14,13 +18,14 @@
 #define DX (1u << DN_DX)
 #define DY (1u << DN_DY)
 #define DZ (1u << DN_DZ)
-#define A(name) (1u << DN_AUX_##name)
+#define A(name) ((uint64_t)1 << DN_AUX_##name)
 
 /* Roles and auxiliary arrays, as masks. A role that the problem leaves out (rank 0) is not there; the aux arrays are all there,
  * but for the statistics at stats=none. */
 static const struct operands {
     uint8_t op, dir;
-    unsigned in, out, aux_in, aux_out, scratch;
+    unsigned in, out;
+    uint64_t aux_in, aux_out, scratch;
 } table[] = {
     { DN_OP_CONV, DN_DIR_FWD, X | W, Y, 0, 0, 0 },
     { DN_OP_CONV, DN_DIR_BWD_DATA, W | Y, X, 0, 0, 0 },
@@ -54,6 +59,21 @@ static const struct operands {
     { DN_OP_ST_GRID, DN_DIR_BWD_DATA, DY, DX, 0, 0, 0 },
     { DN_OP_ST_SAMPLER, DN_DIR_FWD, X | B, Y, 0, 0, 0 },
     { DN_OP_ST_SAMPLER, DN_DIR_BWD, X | B | DY, DX | DZ, 0, 0, 0 },
+    { DN_OP_RNN, DN_DIR_INFER, X | W, Y, A(HX) | A(CX), A(HY) | A(CY), 0 },
+    { DN_OP_RNN, DN_DIR_TRAIN, X | W, Y, A(HX) | A(CX), A(HY) | A(CY), 0 },
+    { DN_OP_RNN, DN_DIR_BWD_DATA, Y | DY | W, DX, A(HX) | A(CX) | A(DHY) | A(DCY), A(DHX) | A(DCX), 0 },
+    { DN_OP_RNN, DN_DIR_BWD_FILTER, X | Y, W, A(HX), 0, 0 },
+    { DN_OP_ATTN, DN_DIR_INFER, X | B | Z | W, Y, A(LENGTHS_QO) | A(LENGTHS_KV) | A(RESIDUAL), 0, 0 },
+    { DN_OP_ATTN, DN_DIR_TRAIN, X | B | Z | W, Y, A(LENGTHS_QO) | A(LENGTHS_KV) | A(RESIDUAL), 0, 0 },
+    { DN_OP_ATTN, DN_DIR_BWD_DATA, X | B | Z | W | DY, DX, A(LENGTHS_QO) | A(LENGTHS_KV), A(DKEYS) | A(DVALUES), 0 },
+    { DN_OP_ATTN, DN_DIR_BWD_FILTER, X | B | Z | DY, W, 0, 0, 0 },
+    { DN_OP_CTC, DN_DIR_FWD, X, DX, A(LABELS) | A(LABEL_LENGTHS) | A(INPUT_LENGTHS), A(COSTS), 0 },
+    { DN_OP_SBA, DN_DIR_FWD, X | Z, Y | B, A(SCALE) | A(BIAS) | A(SCALE2) | A(BIAS2), 0, 0 },
+    { DN_OP_SBA, DN_DIR_BWD_DATA, DY | B, DX, 0, 0, 0 },
+    { DN_OP_STATS, DN_DIR_FWD, X, 0, 0, A(SUM) | A(SQSUM), 0 },
+    { DN_OP_BN_FINAL, DN_DIR_TRAIN, 0, 0, A(SUM) | A(SQSUM) | A(SCALE) | A(BIAS) | A(MEAN) | A(VAR),
+      A(MEAN) | A(VAR) | A(SAVE_MEAN) | A(SAVE_INVSTD) | A(SCALE2) | A(BIAS2), 0 },
+    { DN_OP_BN_FINAL, DN_DIR_INFER, 0, 0, A(SCALE) | A(BIAS) | A(MEAN) | A(VAR), A(SCALE2) | A(BIAS2), 0 },
 };
 
 #undef X
@@ -83,9 +103,35 @@ const char *bench_slot_name(int slot)
 {
     static const char *const names[BENCH_SLOTS] = {
         "x", "y", "w", "z", "b", "dx", "dy", "dz", "scale", "bias", "mean", "variance", "saved mean", "saved invstd", "dscale",
-        "dbias", "states", "indices", "temp", "temp2"
+        "dbias", "states", "indices", "temp", "temp2",
+        [BENCH_AUX(DN_AUX_HX)] = "hx", [BENCH_AUX(DN_AUX_HY)] = "hy", [BENCH_AUX(DN_AUX_CX)] = "cx", [BENCH_AUX(DN_AUX_CY)] = "cy",
+        [BENCH_AUX(DN_AUX_DHX)] = "dhx", [BENCH_AUX(DN_AUX_DHY)] = "dhy", [BENCH_AUX(DN_AUX_DCX)] = "dcx", [BENCH_AUX(DN_AUX_DCY)] = "dcy",
+        [BENCH_AUX(DN_AUX_LABELS)] = "labels", [BENCH_AUX(DN_AUX_LABEL_LENGTHS)] = "label lengths",
+        [BENCH_AUX(DN_AUX_INPUT_LENGTHS)] = "input lengths", [BENCH_AUX(DN_AUX_COSTS)] = "costs",
+        [BENCH_AUX(DN_AUX_SUM)] = "sum", [BENCH_AUX(DN_AUX_SQSUM)] = "sum of squares",
+        [BENCH_AUX(DN_AUX_LENGTHS_QO)] = "query lengths", [BENCH_AUX(DN_AUX_LENGTHS_KV)] = "key lengths",
+        [BENCH_AUX(DN_AUX_RESIDUAL)] = "residuals", [BENCH_AUX(DN_AUX_DKEYS)] = "dkeys", [BENCH_AUX(DN_AUX_DVALUES)] = "dvalues",
+        [BENCH_AUX(DN_AUX_STATES2)] = "states2", [BENCH_AUX(DN_AUX_SCALE2)] = "scale2", [BENCH_AUX(DN_AUX_BIAS2)] = "bias2"
     };
     return names[slot];
+}
+
+static bool is_cell(int aux)
+{
+    return aux == DN_AUX_CX || aux == DN_AUX_CY || aux == DN_AUX_DCX || aux == DN_AUX_DCY;
+}
+
+/* A state of a recurrent network: pseudo layer, batch element, unit. */
+static dn_tensor state_tensor(const dn_problem *p, bool cell)
+{
+    const dn_rnn_param *u = &p->u.rnn;
+    const dn_tensor *x = dn_rnn_input(p);
+    dn_tensor t = { .type = x->type, .rank = 3, .vect = 1 };
+    t.dims[0] = (int64_t)u->layers * dn_rnn_directions(u);
+    t.dims[1] = x->dims[1];
+    t.dims[2] = cell ? u->hidden : u->proj;
+    dn_tensor_pack(&t);
+    return t;
 }
 
 /* The tensor that describes an aux array. */
@@ -93,8 +139,16 @@ static dn_tensor aux_tensor(const dn_problem *p, int aux)
 {
     static const uint8_t index_types[] = { DN_I32, DN_I64, 0, DN_U8 };
     dn_tensor t = p->t[DN_W];
+    if (p->op == DN_OP_BN_FINAL && (aux == DN_AUX_SCALE2 || aux == DN_AUX_BIAS2))
+        t = p->t[DN_B];
     if (aux == DN_AUX_TEMP || aux == DN_AUX_TEMP2)
         t = p->t[DN_X];
+    if (p->op == DN_OP_RNN)
+        t = state_tensor(p, is_cell(aux));
+    if (p->op == DN_OP_CTC)
+        t = bench_ctc_tensor(p, aux);
+    if (p->op == DN_OP_ATTN)
+        t = bench_attn_tensor(p, aux);
     if (aux == DN_AUX_INDICES) {
         t = p->t[DN_Y];
         t.type = index_types[p->u.reduce.index_type & 3];
@@ -116,7 +170,13 @@ static int shared_with(const dn_problem *p)
 
 static bool has_aux(const bench_case *c, int aux)
 {
-    unsigned stats = A(SAVE_MEAN) | A(SAVE_INVSTD);
+    if (c->p.op == DN_OP_SBA || c->p.op == DN_OP_STATS || c->p.op == DN_OP_BN_FINAL)
+        return dn_fused_has(&c->p, (dn_aux)aux);
+    if (c->p.op == DN_OP_ATTN)
+        return bench_attn_has(&c->p, aux);
+    if (c->p.op == DN_OP_RNN)
+        return !c->no_states && (!is_cell(aux) || c->p.u.rnn.cell == DN_RNN_LSTM);
+    uint64_t stats = A(SAVE_MEAN) | A(SAVE_INVSTD);
     if (c->p.dir == DN_DIR_TRAIN)
         stats |= A(MEAN) | A(VAR);
     return !c->no_stats || !(stats >> aux & 1);
@@ -146,6 +206,8 @@ void bench_operands(bench_data *d, const bench_case *c)
 
 bool bench_blends(const dn_problem *p, int slot)
 {
+    if (p->op == DN_OP_RNN || p->op == DN_OP_ATTN)
+        return p->dir == DN_DIR_BWD_FILTER && slot == DN_W;
     if (slot < DN_ROLE_COUNT)
         return true;
     return p->op == DN_OP_BN && (slot == BENCH_AUX(DN_AUX_DSCALE) || slot == BENCH_AUX(DN_AUX_DBIAS));
@@ -172,6 +234,15 @@ static double conv_length(const dn_problem *p)
     }
 }
 
+/* Gradients by the weights sum over all steps; else the sums of one step, that errors go through again and again. */
+static double rnn_length(const dn_problem *p)
+{
+    const dn_rnn_param *u = &p->u.rnn;
+    const dn_tensor *x = dn_rnn_input(p);
+    double step = (double)u->input + (double)u->hidden;
+    return p->dir == DN_DIR_BWD_FILTER ? product(x, 0) / (double)x->dims[2] + step : step * dn_rnn_gates(u);
+}
+
 double bench_length(const dn_problem *p)
 {
     const dn_tensor *x = &p->t[DN_X], *y = &p->t[DN_Y];
@@ -187,8 +258,16 @@ double bench_length(const dn_problem *p)
         return p->u.softmax.mode ? (double)y->dims[1] : product(y, 1);
     case DN_OP_BN:
         return p->dir == DN_DIR_INFER ? 1 : product(x, 0) / product(&p->t[DN_W], 0);
+    case DN_OP_STATS:
+        return product(x, 0) / product(&p->t[DN_W], 0);
     case DN_OP_REDUCE:
         return product(x, 0) / product(y, 0);
+    case DN_OP_RNN:
+        return rnn_length(p);
+    case DN_OP_CTC:
+        return (double)x->dims[0];
+    case DN_OP_ATTN:
+        return bench_attn_length(p);
     case DN_OP_LRN:
         return p->u.lrn.n;
     case DN_OP_DIVNORM:
@@ -203,7 +282,7 @@ double bench_length(const dn_problem *p)
 bool bench_is_sum(const dn_problem *p)
 {
     switch (p->op) {
-    case DN_OP_CONV: case DN_OP_CONV_BIAS_ACT: case DN_OP_ADD: case DN_OP_TRANSFORM: case DN_OP_TRANSFORM_EX: case DN_OP_IM2COL:
+    case DN_OP_STATS: case DN_OP_CONV: case DN_OP_CONV_BIAS_ACT: case DN_OP_ADD: case DN_OP_TRANSFORM: case DN_OP_TRANSFORM_EX: case DN_OP_IM2COL:
         return true;
     case DN_OP_POOL:
         return p->u.pool.mode == 1 || p->u.pool.mode == 2;
@@ -216,8 +295,24 @@ bool bench_is_sum(const dn_problem *p)
     }
 }
 
+static double rnn_flops(const dn_problem *p)
+{
+    const dn_rnn_param *u = &p->u.rnn;
+    const dn_tensor *x = dn_rnn_input(p);
+    double sum = 0;
+    dn_rnn_weight w;
+    for (int k = 0, pseudos = u->layers * dn_rnn_directions(u); k < pseudos; k++)
+        for (int i = 0; dn_rnn_weight_at(u, k, i, &w); i++)
+            sum += (double)w.rows * (double)w.columns;
+    return 2 * sum * (double)x->dims[0] * (double)x->dims[1];
+}
+
 double bench_flops(const dn_problem *p)
 {
+    if (p->op == DN_OP_RNN)
+        return rnn_flops(p);
+    if (p->op == DN_OP_ATTN)
+        return bench_attn_flops(p);
     if (p->op != DN_OP_CONV && p->op != DN_OP_CONV_BIAS_ACT)
         return 0;
     return p->dir == DN_DIR_BWD_BIAS ? 0 : 2 * product(&p->t[DN_Y], 0) * product(&p->t[DN_W], 1);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 const char *const bench_short_lists[] = {
-    "conv", "pool", "act", "softmax", "bn", "dropout", "tensor", "reduce", "lrn", "spatial", NULL
+    "conv", "pool", "act", "softmax", "bn", "dropout", "tensor", "reduce", "lrn", "spatial", "rnn", "fused", "attn", "ctc", NULL
 };
 
 static const char shared_help[] =
@@ -105,6 +105,8 @@ static bool *flag_of(bench_options *o, const char *arg)
         return &o->coverage;
     if (strcmp(arg, "--graph") == 0)
         return &o->graph;
+    if (strcmp(arg, "--direct") == 0)
+        return &o->direct;
     if (strcmp(arg, "--forward") == 0)
         return &o->forward;
     return strcmp(arg, "--quiet") == 0 ? &o->quiet : NULL;

@@ -21,6 +21,7 @@ typedef struct bench_options {
     bool all;              /* --all: see each mode */
     bool coverage;         /* --coverage */
     bool graph;            /* --graph: of check: runs are recorded into a graph of the device and replayed */
+    bool direct;           /* --direct: of time: no graph of the device, so the host's time counts where it is longer */
     bool quiet;            /* --quiet: findings and the summary alone */
     int repeat;            /* --repeat */
     double seconds;        /* --seconds: limit per line, or time spent per line */

@@ -10,8 +10,9 @@
 
 static dn_status prepare(bench_target *t, const bench_case *c, const bench_data *d, size_t *workspace)
 {
-    (void)d;
     t->c = c;
+    t->lengths = d->lengths;
+    t->lo = d->lo, t->hi = d->hi;
     dn_status st = dn_plan_make(t->handle, t->row, &t->p, &t->plan);
     if (st == DN_SUCCESS)
         *workspace = t->plan->workspace;
@@ -22,12 +23,14 @@ static dn_status run(bench_target *t, const bench_memory *m)
 {
     dn_args a;
     bench_fill_args(&a, t->c);
+    a.lengths = t->lengths;
+    a.lo = t->lo, a.hi = t->hi;
     for (int r = 0; r < DN_ROLE_COUNT; r++)
         a.ptr[r] = m->b[r].pointer;
     for (int k = 0; k < DN_AUX_COUNT; k++)
         a.aux[k] = m->b[BENCH_AUX(k)].pointer;
     if (m->states.pointer)
-        a.aux[DN_AUX_STATES] = m->states.pointer;
+        a.aux[DN_AUX_STATES] = a.aux[DN_AUX_STATES2] = m->states.pointer;
     a.reserve = m->reserve.pointer;
     a.reserve_size = m->reserve.bytes;
     a.workspace = m->workspace.pointer;
@@ -64,6 +67,7 @@ static bool target(bench_source *s, const bench_case *c, int i, bench_target *t)
     t->refusal = dn_solver_refuses(row, &t->p);
     t->deterministic = !(row->flags & DN_SOLVER_NONDETERMINISTIC);
     t->how = strstr(row->name, "fft") || strstr(row->name, "winograd") ? BENCH_TRANSFORMED : 0;
+    t->how |= row->flags & DN_SOLVER_TF32 ? BENCH_TF32 : 0;
     t->source = s;
     t->space = on_gpu(s) ? bench_cuda() : NULL;
     t->handle = &s->h;
@@ -119,10 +123,20 @@ bool bench_source_rows(bench_source *s, const char *engine)
     return true;
 }
 
+/* A row may take a problem and have no code for this device; the library then goes on to the next. */
+static bool is_preparable(const bench_target *t)
+{
+    dn_plan *plan;
+    dn_status st = t->row ? dn_plan_make(t->handle, t->row, &t->p, &plan) : DN_NOT_INITIALIZED;
+    if (st == DN_SUCCESS)
+        dn_plan_free(plan);
+    return st != DN_NOT_SUPPORTED;
+}
+
 bool bench_source_default(bench_source *s, const bench_case *c, bench_target *t)
 {
     for (int i = 0; s->target(s, c, i, t); i++)
-        if (!t->refusal)
+        if (!t->refusal && is_preparable(t))
             return true;
     return false;
 }

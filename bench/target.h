@@ -27,8 +27,10 @@ struct bench_target {
     dn_handle *handle;
     const dn_solver *row;
     dn_plan *plan;
+    const int32_t *lengths, *lo, *hi;  /* of the data */
     dn_problem p;            /* the case's, with the row's own number where by_number says so */
     /* of a library */
+    size_t reserve_size;     /* that it wants where the reserve space is its own; 0: as large as ours */
     int algo;
     void *call;
     const bench_case *c;

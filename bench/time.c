@@ -6,6 +6,7 @@
  * figure is the median of the samples. On a device the calls of a sample are one recorded graph where they can be, and the clock is
  * the device's own, around it; so the host's time per call does not count (mode overhead measures it). */
 #include "bench.h"
+#include "chain.h"
 #include "operands.h"
 #include "report.h"
 #include "target.h"
@@ -24,6 +25,7 @@ typedef struct side {
     bench_target t;
     bench_memory m[SETS_MAX];
     int sets, next, calls;
+    bool direct;   /* never recorded */
     void *graph;   /* of `calls` calls, where they can be recorded */
     double sample[SAMPLES_MAX];
     int samples;
@@ -86,10 +88,13 @@ static bool refuse(side *s)
 /* Converting the values costs seconds where tensors are large, so further sets on a device are copies. */
 static bool make_set(side *s, int i, const bench_case *c, const bench_data *d, size_t workspace)
 {
+    bool good;
     if (i && s->t.space)
-        return bench_memory_again(&s->m[i], &s->m[0]);
-    return bench_memory_make(&s->m[i], c, d, s->t.space, BENCH_AT_START) &&
-           (!workspace || bench_memory_extra(&s->m[i], &s->m[i].workspace, workspace, NULL, BENCH_AT_START));
+        good = bench_memory_again(&s->m[i], &s->m[0]);
+    else
+        good = bench_memory_make(&s->m[i], c, d, s->t.space, BENCH_AT_START) &&
+               (!workspace || bench_memory_extra(&s->m[i], &s->m[i].workspace, workspace, NULL, BENCH_AT_START));
+    return good && bench_chain_run(&s->t, d, &s->m[i], BENCH_AT_START) == DN_SUCCESS;
 }
 
 /* The calls of a sample as a graph: every set of buffers the same number of times. */
@@ -128,7 +133,7 @@ static bool set_up(side *s, const bench_case *c, const bench_data *d)
     if (ms < 0)
         return refuse(s);
     s->calls = ms > 1 ? 1 : (int)fmin(1000, ceil(1 / fmax(ms, 1e-3)));
-    if (s->t.space)
+    if (s->t.space && !s->direct)
         record(s);
     return true;
 }
@@ -256,6 +261,7 @@ int bench_time(int argc, char **argv)
         "  --all, --filter    every row that takes the problem\n"
         "  --vs WHAT          the same beside it, in turn: a library's path, onednn (its own calls), or an engine's name;\n"
         "                     ratio above 1: this side is faster\n"
+        "  --direct           on a device: calls as a program makes them instead of one recorded graph, the host's time included\n"
         "  --seconds N        time per side and line (0.5); --repeat N: samples instead\n";
     static side a, b;
     bench_options o;
@@ -270,6 +276,7 @@ int bench_time(int argc, char **argv)
             return BENCH_CANNOT_READ;
         }
         a.source.by_number = o.all || o.filter;
+        a.direct = b.direct = o.direct;
         for (int i = 0; i < o.list.n; i++) {
             time_case(&o, &report, &a, o.vs ? &b : NULL, i, &sum);
             bench_report_progress(&report, i + 1, o.list.n);

@@ -3,11 +3,15 @@
  *
  * The right answer: the case's values widened to double and packed, run by the first row of ref that takes them. Where the result
  * is a sum, a second run on absolute values gives each element's sum of |products|, which rounding errors are a part of. */
+#include "attn.h"
+#include "chain.h"
+#include "ctc.h"
 #include "operands.h"
 
 #include "core/engine.h"
 #include "core/os.h"
 #include "ops/bn.h"
+#include "ops/rnn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,13 +62,28 @@ static void *copy_bytes(const void *from, size_t size)
     return to;
 }
 
-static bool room_make(room *m, const bench_data *d, bool absolute, dn_args *a)
+/* Labels and lengths stay whole numbers: one array of them in place of the doubles. */
+static void *integers_of(const bench_slot *s)
+{
+    int32_t *v = malloc((size_t)s->count * sizeof(double));
+    for (int64_t i = 0; v && i < s->count; i++)
+        v[i] = (int32_t)s->v[i];
+    return v;
+}
+
+static bool room_make(room *m, const dn_problem *p, const bench_data *d, bool absolute, dn_args *a)
 {
     for (int k = 0; k < BENCH_SLOTS; k++) {
         const bench_slot *s = &d->s[k];
         if (!s->v)
             continue;
         double *v = s->v;
+        if (bench_is_ctc_array(p, k) || bench_is_attn_array(p, k)) {
+            *(k < DN_ROLE_COUNT ? &a->ptr[k] : &a->aux[k - DN_ROLE_COUNT]) = m->own[k] = integers_of(s);
+            if (!m->own[k])
+                return false;
+            continue;
+        }
         if (s->flow != BENCH_IN || absolute) {
             v = m->own[k] = copy_bytes(s->v, (size_t)s->count * sizeof(double));
             if (!v)
@@ -79,6 +98,10 @@ static bool room_make(room *m, const bench_data *d, bool absolute, dn_args *a)
     if (d->reserve)
         a->reserve = m->reserve = copy_bytes(d->reserve, d->reserve_size);
     a->reserve_size = d->reserve_size;
+    a->lengths = d->lengths;
+    a->lo = d->lo, a->hi = d->hi;
+    if (p->op == DN_OP_ATTN)
+        a->aux[DN_AUX_STATES2] = m->states;
     return (!d->states || m->states) && (!d->reserve || m->reserve);
 }
 
@@ -92,6 +115,24 @@ static const dn_solver *row_of(const dn_problem *q)
     for (int i = 0; (s = dn_solver_at(&dn_ref_engine, (dn_op)q->op, (dn_dir)q->dir, i)); i++)
         dn_fail_append("  %s: %s", s->name, dn_solver_refuses(s, q));
     return NULL;
+}
+
+/* The reserve space that rows of ref in double want, and what the calls before leave there. */
+static bool run_chain(const bench_prior *prior, unsigned char *reserve);
+
+static bool take_own_reserve(room *m, const dn_problem *q, const bench_data *d, dn_args *a)
+{
+    size_t bytes = d->own_reserve ? bench_chain_bytes(q) : 0;
+    if (!d->own_reserve)
+        return true;
+    m->reserve = bytes ? malloc(bytes) : NULL;
+    if (!m->reserve) {
+        dn_fail(DN_ALLOC_FAILED, "no memory for the reserve space");
+        return false;
+    }
+    a->reserve = m->reserve;
+    a->reserve_size = bytes;
+    return run_chain(d->prior, m->reserve);
 }
 
 /* Runs q; the outputs are left in m->own. */
@@ -134,13 +175,34 @@ void bench_fill_args(dn_args *a, const bench_case *c)
     a->alpha = factor_of(c, c->alpha), a->beta = factor_of(c, c->beta);
     a->alpha2 = factor_of(c, c->alpha2), a->beta2 = factor_of(c, c->beta2);
     a->eps = c->eps, a->factor = c->factor;
-    a->dropout = (float)c->dropout;
+    a->count = (int64_t)c->count;
+    a->dropout = a->dropout2 = (float)c->dropout;
+    a->step = (int32_t)c->step;
     for (size_t i = 0; i < sizeof a->value / sizeof *a->value; i++)
         a->value[i] = factor_of(c, c->value);
     if (c->p.op == DN_OP_CONV_BIAS_ACT && !c->p.t[DN_Z].rank)
         a->alpha2 = 0;
     if (c->p.op == DN_OP_DROPOUT)
         a->alpha = 1;
+    a->fill = c->value;
+}
+
+static bool run_chain(const bench_prior *prior, unsigned char *reserve)
+{
+    dn_problem q;
+    dn_args a;
+    room m = { 0 };
+    if (!prior)
+        return true;
+    if (!run_chain(prior->d.prior, reserve))
+        return false;
+    widen(&prior->c, &q);
+    bench_fill_args(&a, &prior->c);
+    bool good = room_make(&m, &q, &prior->d, false, &a);
+    a.reserve = reserve;
+    good = good && run(&q, &m, &a);
+    room_free(&m);
+    return good;
 }
 
 static bool magnitudes(bench_truth *t, const bench_case *c, const bench_data *d)
@@ -155,7 +217,7 @@ static bool magnitudes(bench_truth *t, const bench_case *c, const bench_data *d)
         q.u.conv.act = (dn_act_param){ .mode = DN_ACT_IDENTITY };
     bench_fill_args(&a, c);
     a.alpha = fabs(a.alpha), a.beta = fabs(a.beta), a.alpha2 = fabs(a.alpha2);
-    bool good = room_make(&m, d, true, &a) && run(&q, &m, &a);
+    bool good = room_make(&m, &q, d, true, &a) && run(&q, &m, &a);
     for (int k = 0; good && k < BENCH_SLOTS; k++)
         if (d->s[k].v && d->s[k].flow & BENCH_OUT && k != BENCH_AUX(DN_AUX_INDICES)) {
             t->sum[k] = m.own[k];
@@ -227,7 +289,7 @@ bool bench_truth_make(bench_truth *t, const bench_case *c, const bench_data *d)
     memset(t, 0, sizeof *t);
     widen(c, &q);
     bench_fill_args(&a, c);
-    bool good = room_make(&m, d, false, &a) && run(&q, &m, &a);
+    bool good = room_make(&m, &q, d, false, &a) && take_own_reserve(&m, &q, d, &a) && run(&q, &m, &a);
     for (int k = 0; good && k < BENCH_SLOTS; k++)
         if (d->s[k].v && d->s[k].flow & BENCH_OUT) {
             t->v[k] = m.own[k];

@@ -27,7 +27,7 @@ step() { # NAME COMMAND...
         failed=$((failed + 1))
     fi
 }
-lists="conv pool act softmax bn dropout tensor reduce lrn spatial"
+lists="conv pool act softmax bn dropout tensor reduce lrn spatial fused rnn attn ctc"
 with() { # OPTIONS: every short list
     set -- "$@" --engine cuda --lists "$folder/lists" --quiet
     for l in $lists; do set -- "$@" -l "$l"; done
@@ -40,7 +40,7 @@ sanitize() { # TOOL
 
 for abi in 8 9; do step driver_v$abi "$folder/tests/test_gpu_v$abi" "$folder/lib/libcudnn.so.$abi"; done
 for abi in 8 9; do step memory_v$abi "$folder/tests/test_gpu_alloc_v$abi" "$folder/lib/libcudnn.so.$abi"; done
-for t in misuse hostile life cases gradients; do
+for t in misuse hostile life cases gradients fused rnn attn ctc; do
     for abi in 8 9; do step ${t}_v$abi env ANYDNN_ENGINE=cuda timeout 200 "$folder/tests/test_${t}_v$abi" "$folder/lib/libcudnn.so.$abi"; done
 done
 step lists with check

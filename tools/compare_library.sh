@@ -23,7 +23,7 @@ for f in "$out"/golden/*.golden; do
 done
 
 echo "== API tests"
-for t in misuse cases life gradients; do
+for t in misuse cases life gradients rnn attn ctc fused; do
     timeout 120 "$build/tests/test_${t}_v9" "$lib" > "$out/$t.log" 2>&1
     echo "$t: exit $?"
     grep -a -E "PASSED|FAILED" "$out/$t.log" | tail -12

@@ -13,7 +13,7 @@ rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/lib" "$folder/deps" "$folder/tests" "$folder/lists" "$folder/golden" "$folder/example"
 cp "$build/bin/dnbench" "$folder/bin/"
 cp -a "$build"/lib/libcudnn*.so* "$folder/lib/"
-for t in gpu gpu_alloc misuse hostile life cases gradients; do cp "$build/tests/test_${t}_v8" "$build/tests/test_${t}_v9" "$folder/tests/"; done
+for t in gpu gpu_alloc misuse hostile life cases gradients fused rnn attn ctc; do cp "$build/tests/test_${t}_v8" "$build/tests/test_${t}_v9" "$folder/tests/"; done
 cmocka=$(ldd "$build/tests/test_gpu_v8" | sed -n 's/.*libcmocka[^ ]* => \([^ ]*\).*/\1/p')
 cp -L "$cmocka" "$folder/deps/$(basename "$cmocka")"
 cp "$source"/bench/lists/*.txt "$folder/lists/"

@@ -108,9 +108,16 @@ typedef struct dn_st_desc {
     int32_t dims[4];    /* of the sampled output: n, c, h, w */
 } dn_st_desc;
 
+typedef struct dn_ctc_desc {
+    uint32_t cookie;
+    uint32_t set;
+    int32_t type;       /* cudnnDataType_t of the arithmetic */
+    int32_t norm, skip, max_label;  /* as in dn_ctc_param */
+} dn_ctc_desc;
+
 /* Pools of this ABI's library (src/api/objects.c). */
 extern dn_pool dn_handle_pool, dn_tensor_pool, dn_filter_pool, dn_conv_pool, dn_pool_pool, dn_act_pool, dn_dropout_pool,
-    dn_transform_pool, dn_op_tensor_pool, dn_reduce_pool, dn_lrn_pool, dn_st_pool;
+    dn_transform_pool, dn_op_tensor_pool, dn_reduce_pool, dn_lrn_pool, dn_st_pool, dn_ctc_pool;
 
 /* Live object or NULL with the text set: NULL, wild, dead and wrong-type pointers are told apart from one another.
  * name is the argument's, as in the prototype. The *_of functions for descriptors also refuse one that was never set. */

@@ -93,7 +93,8 @@ cudnnStatus_t CUDNNWINAPI cudnnGetStream(cudnnHandle_t handle, cudaStream_t *str
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Errors that a kernel meets after its launch. Host engines run in the call and have none left over. */
+/* Errors that a kernel meets after its launch. Host engines run in the call and have none left over; no kernel of ours leaves a status of
+ * its own, so the raw one is always SUCCESS. */
 cudnnStatus_t CUDNNWINAPI cudnnQueryRuntimeError(cudnnHandle_t handle, cudnnStatus_t *rstatus, cudnnErrQueryMode_t mode,
                                                  cudnnRuntimeTag_t *tag)
 {
@@ -103,8 +104,9 @@ cudnnStatus_t CUDNNWINAPI cudnnQueryRuntimeError(cudnnHandle_t handle, cudnnStat
     if (!h || dn_want(rstatus, "rstatus") ||
         dn_want_range(mode, CUDNN_ERRQUERY_RAWCODE, CUDNN_ERRQUERY_BLOCKING, "mode", "a cudnnErrQueryMode_t"))
         return dn_answer(DN_BAD_PARAM);
-    dn_status st = mode == CUDNN_ERRQUERY_BLOCKING ? dn_mem_sync(h) : DN_SUCCESS;
-    *rstatus = dn_answer(st);
+    bool busy = false;
+    dn_status st = mode == CUDNN_ERRQUERY_BLOCKING ? dn_mem_sync(h) : mode == CUDNN_ERRQUERY_NONBLOCKING ? dn_mem_poll(h, &busy) : DN_SUCCESS;
+    *rstatus = busy ? CUDNN_STATUS_RUNTIME_IN_PROGRESS : dn_answer(st);
     return CUDNN_STATUS_SUCCESS;
 }
 

@@ -4,6 +4,10 @@
  * The pools behind the opaque types, and the checks of what a caller passes for one. */
 #include "api.h"
 
+#include "algorithm.h"
+#include "attn.h"
+#include "fused.h"
+#include "rnn.h"
 #include "transform.h"
 
 dn_pool dn_handle_pool = DN_POOL("handle", 0x4c444e48, dn_handle);
@@ -18,11 +22,25 @@ dn_pool dn_op_tensor_pool = DN_POOL("tensor operation descriptor", 0x4e54504f, d
 dn_pool dn_reduce_pool = DN_POOL("reduction descriptor", 0x43444552, dn_reduce_desc);
 dn_pool dn_lrn_pool = DN_POOL("LRN descriptor", 0x4e524c44, dn_lrn_desc);
 dn_pool dn_st_pool = DN_POOL("spatial transformer descriptor", 0x46545344, dn_st_desc);
+dn_pool dn_seq_pool = DN_POOL("sequence data descriptor", 0x51455344, dn_seq_desc);
+dn_pool dn_attn_pool = DN_POOL("attention descriptor", 0x4e545444, dn_attn_desc);
+dn_pool dn_rnn_pool = DN_POOL("RNN descriptor", 0x4e4e5244, dn_rnn_desc);
+dn_pool dn_rnn_data_pool = DN_POOL("RNN data descriptor", 0x444e5244, dn_rnn_data_desc);
+dn_pool dn_rnn_plan_pool = DN_POOL("persistent RNN plan", 0x504e5244, dn_rnn_plan);
+dn_pool dn_ctc_pool = DN_POOL("CTC loss descriptor", 0x43544344, dn_ctc_desc);
+#if DN_ABI == 8
+dn_pool dn_algorithm_pool = DN_POOL("algorithm descriptor", 0x474c4144, dn_algorithm_desc);
+dn_pool dn_algorithm_perf_pool = DN_POOL("performance record", 0x46504c41, dn_algorithm_perf);
+#endif
 
 static dn_pool *const pools[] = {
     &dn_handle_pool, &dn_tensor_pool, &dn_filter_pool, &dn_conv_pool, &dn_pool_pool, &dn_act_pool, &dn_dropout_pool, &dn_transform_pool,
     &dn_op_tensor_pool, &dn_reduce_pool,
-    &dn_lrn_pool, &dn_st_pool,
+    &dn_lrn_pool, &dn_st_pool, &dn_ctc_pool, &dn_seq_pool, &dn_attn_pool,
+    &dn_rnn_pool, &dn_rnn_data_pool, &dn_rnn_plan_pool, &dn_fused_const_pool, &dn_fused_variant_pool, &dn_fused_plan_pool,
+#if DN_ABI == 8
+    &dn_algorithm_pool, &dn_algorithm_perf_pool,
+#endif
 };
 
 /* What the pointer is instead, for the text. */
@@ -113,6 +131,16 @@ const dn_lrn_desc *dn_lrn_of(const cudnnLRNDescriptor_t desc, const char *name)
 const dn_st_desc *dn_st_of(const cudnnSpatialTransformerDescriptor_t desc, const char *name)
 {
     return set_object(&dn_st_pool, desc, name);
+}
+
+const dn_seq_desc *dn_seq_of(const cudnnSeqDataDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_seq_pool, desc, name);
+}
+
+const dn_attn_desc *dn_attn_of(const cudnnAttnDescriptor_t desc, const char *name)
+{
+    return set_object(&dn_attn_pool, desc, name);
 }
 
 dn_status dn_object_create(dn_pool *pool, void **out, const char *name)

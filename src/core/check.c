@@ -110,6 +110,12 @@ typedef struct operands {
     bool complete;
 } operands;
 
+/* Whether the memory of all arrays follows from W. Not so where lengths of sequences say how much there is, or B describes some. */
+static bool is_described(const dn_problem *p)
+{
+    return p->op != DN_OP_CTC && p->op != DN_OP_RNN && p->op != DN_OP_ATTN && p->op != DN_OP_BN_FINAL;
+}
+
 static void take_all(dn_handle *h, const dn_problem *p, const dn_args *a, operands *o)
 {
     o->complete = true;
@@ -171,6 +177,8 @@ dn_status dn_run_checked(dn_handle *h, const dn_plan *plan, const dn_args *a)
     const dn_problem *p = &plan->problem;
     int check = dn_config_get()->check;
     operands before = { 0 };
+    if (!is_described(p))
+        return plan->solver->run(h, plan, a);
     take_all(h, p, a, &before);
     dn_status st = plan->solver->run(h, plan, a);
     bool finite = before.complete && inputs_finite(p, &before);

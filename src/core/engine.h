@@ -17,6 +17,7 @@ enum {
     DN_SOLVER_PLAIN = 2,             /* check and workspace look at neither align nor DN_F_BETA_ZERO: one query answers for all */
     DN_SOLVER_TILED = 4,             /* rounds, and spreads NaN and infinity, over tiles of outputs: it runs where its number is asked
                                       * for, and is never the default nor the truth for another row */
+    DN_SOLVER_TF32 = 8,              /* rounds f32 factors to tf32: not where the problem asks for FMA math, nor with NVIDIA_TF32_OVERRIDE=0 */
 };
 
 /* A row. Stateless and constant. Rows of one table are grouped by op, fastest first; the first that accepts is the default. */
@@ -66,6 +67,8 @@ typedef struct dn_engine {
     dn_status (*copy_in)(dn_handle *h, void *dst, const void *src, size_t size);   /* host to engine, done on return */
     dn_status (*copy_out)(dn_handle *h, void *dst, const void *src, size_t size);  /* engine to host, done on return */
     dn_status (*synchronize)(dn_handle *h);
+    /* Whether work of the handle is still to be done, without waiting for it; unset = none is. */
+    dn_status (*poll)(dn_handle *h, bool *busy);
     /* Before each run: SUCCESS where the engine can reach the memory that the call names; unset = it can. */
     dn_status (*admit)(dn_handle *h, const dn_plan *plan, const dn_args *a);
     /* Runs the plan once and waits; *ms is the time that its work took. Unset = by the host's clock. */
@@ -137,6 +140,7 @@ dn_status dn_mem_free(dn_handle *h, void *ptr);
 dn_status dn_mem_copy_in(dn_handle *h, void *dst, const void *src, size_t size);
 dn_status dn_mem_copy_out(dn_handle *h, void *dst, const void *src, size_t size);
 dn_status dn_mem_sync(dn_handle *h);
+dn_status dn_mem_poll(dn_handle *h, bool *busy);
 /* At least size bytes of host scratch owned by h, for rows that may not ask the caller. Call in prepare, use h->scratch in run. */
 dn_status dn_scratch_reserve(dn_handle *h, size_t size);
 

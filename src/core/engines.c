@@ -129,6 +129,12 @@ dn_status dn_mem_sync(dn_handle *h)
     return h->engine->synchronize ? h->engine->synchronize(h) : DN_SUCCESS;
 }
 
+dn_status dn_mem_poll(dn_handle *h, bool *busy)
+{
+    *busy = false;
+    return h->engine->poll ? h->engine->poll(h, busy) : DN_SUCCESS;
+}
+
 dn_status dn_scratch_reserve(dn_handle *h, size_t size)
 {
     if (size <= h->scratch_size)

@@ -33,7 +33,7 @@ typedef struct dn_cuda_device {
     dn_cu_ctx ctx;
     unsigned long long ctx_id;
     int device, sm, sm_count, pageable;
-    size_t l2_bytes;
+    size_t l2_bytes, shared_max;  /* shared_max: bytes of shared memory that a block may ask for */
     dn_cu_mod *modules;      /* by number of module, NULL where not loaded yet */
 } dn_cuda_device;
 
@@ -81,10 +81,16 @@ typedef struct dn_cuda_grid {
     dn_cu_fn f;
     unsigned grid[3], block[3];
     unsigned shared;
+    unsigned cluster;      /* neighbouring blocks along x that share their memory; 0 and 1: none do */
+    bool cooperative;      /* all blocks run at once */
 } dn_cuda_grid;
 
 /* launch.c. Puts the kernel on the handle's stream; params: the one struct that it takes. */
 dn_status dn_cuda_launch(dn_handle *h, const dn_cuda_grid *g, const void *params);
+/* Bytes of device memory become 0, on the handle's stream. */
+dn_status dn_cuda_zero(dn_handle *h, void *ptr, size_t bytes);
+/* For grids with clusters or cooperative ones, in prepare, after dn_cuda_function. NOT_SUPPORTED where they cannot run here. */
+dn_status dn_cuda_grid_fits(dn_handle *h, const dn_cuda_grid *g);
 
 /* g for `threads` threads in all in blocks of `block`, at most what keeps the device busy (`waves` blocks of 2048 threads per SM), for
  * kernels that loop over the grid. */

@@ -34,15 +34,17 @@ static const char *probe(void)
 
 static dn_status describe(dn_cuda_device *d)
 {
-    int major = 0, minor = 0, l2 = 0, rc = dn_cu_table->CtxGetDevice(&d->device);
+    int major = 0, minor = 0, l2 = 0, shared = 0, rc = dn_cu_table->CtxGetDevice(&d->device);
     const struct { int attribute, *value; } wanted[] = {
         { DN_CU_ATTR_CC_MAJOR, &major }, { DN_CU_ATTR_CC_MINOR, &minor }, { DN_CU_ATTR_SM_COUNT, &d->sm_count },
         { DN_CU_ATTR_PAGEABLE_ACCESS, &d->pageable }, { DN_CU_ATTR_L2_BYTES, &l2 },
+        { DN_CU_ATTR_SHARED_OPTIN, &shared },
     };
     for (size_t i = 0; rc == DN_CU_SUCCESS && i < sizeof wanted / sizeof wanted[0]; i++)
         rc = dn_cu_table->DeviceGetAttribute(wanted[i].value, wanted[i].attribute, d->device);
     d->sm = major * 10 + minor;
     d->l2_bytes = (size_t)l2;
+    d->shared_max = (size_t)shared;
     return dn_cu_check(rc, "asking the device for its properties");
 }
 
@@ -235,6 +237,18 @@ static dn_status synchronize(dn_handle *h)
     return dn_cu_check(rc, "waiting for the stream");
 }
 
+static dn_status poll_stream(dn_handle *h, bool *busy)
+{
+    int pushed;
+    dn_status st = dn_cuda_enter(h, &pushed);
+    if (st != DN_SUCCESS)
+        return st;
+    int rc = dn_cu_table->StreamQuery(h->stream);
+    dn_cuda_leave(pushed);
+    *busy = rc == DN_CU_NOT_READY;
+    return *busy ? DN_SUCCESS : dn_cu_check(rc, "asking the stream");
+}
+
 static dn_status time_run(dn_handle *h, const dn_plan *plan, const dn_args *a, float *ms)
 {
     dn_cu_ev from = NULL, to = NULL;
@@ -346,5 +360,5 @@ extern const dn_rows *const dn_cuda_tables[];
 
 const dn_engine dn_cuda_engine = {
     .name = "cuda", .probe = probe, .open = open_handle, .close = close_handle, .alloc = alloc, .release = release, .copy_in = copy_in,
-    .copy_out = copy_out, .synchronize = synchronize, .admit = dn_cuda_admit, .time_run = time_run, .tables = dn_cuda_tables,
+    .copy_out = copy_out, .synchronize = synchronize, .poll = poll_stream, .admit = dn_cuda_admit, .time_run = time_run, .tables = dn_cuda_tables,
 };

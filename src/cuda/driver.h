@@ -26,7 +26,7 @@ typedef unsigned long long dn_cu_ptr;
 
 /* CUresult */
 enum {
-    DN_CU_SUCCESS = 0, DN_CU_INVALID_VALUE = 1, DN_CU_OUT_OF_MEMORY = 2, DN_CU_NOT_INITIALIZED = 3, DN_CU_DEINITIALIZED = 4,
+    DN_CU_SUCCESS = 0, DN_CU_INVALID_VALUE = 1, DN_CU_OUT_OF_MEMORY = 2, DN_CU_NOT_INITIALIZED = 3, DN_CU_DEINITIALIZED = 4, DN_CU_NOT_READY = 600,
     DN_CU_NO_DEVICE = 100, DN_CU_INVALID_IMAGE = 200, DN_CU_INVALID_CONTEXT = 201, DN_CU_NO_BINARY_FOR_GPU = 209,
     DN_CU_ECC_UNCORRECTABLE = 214, DN_CU_INVALID_PTX = 218, DN_CU_UNSUPPORTED_PTX_VERSION = 222, DN_CU_NOT_FOUND = 500,
     DN_CU_ILLEGAL_ADDRESS = 700, DN_CU_LAUNCH_OUT_OF_RESOURCES = 701, DN_CU_LAUNCH_TIMEOUT = 702, DN_CU_CONTEXT_IS_DESTROYED = 709, DN_CU_ASSERT = 710,
@@ -37,12 +37,30 @@ enum {
 /* CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUstreamCaptureMode */
 enum {
     DN_CU_ATTR_SM_COUNT = 16, DN_CU_ATTR_L2_BYTES = 38, DN_CU_ATTR_CC_MAJOR = 75, DN_CU_ATTR_CC_MINOR = 76,
-    DN_CU_ATTR_PAGEABLE_ACCESS = 88
+    DN_CU_ATTR_PAGEABLE_ACCESS = 88, DN_CU_ATTR_SHARED_OPTIN = 97
 };
-enum { DN_CU_FUNC_NUM_REGS = 4, DN_CU_FUNC_MAX_DYNAMIC_SHARED = 8 };
+enum { DN_CU_FUNC_NUM_REGS = 4, DN_CU_FUNC_MAX_DYNAMIC_SHARED = 8, DN_CU_FUNC_LARGE_CLUSTER = 14 };
+enum { DN_CU_LAUNCH_COOPERATIVE = 2, DN_CU_LAUNCH_CLUSTER = 4 };
 enum { DN_CU_POINTER_MEMORY_TYPE = 2, DN_CU_POINTER_IS_MANAGED = 8, DN_CU_POINTER_DEVICE = 9 };
 enum { DN_CU_MEMORY_DEVICE = 2 };
 enum { DN_CU_CAPTURE_RELAXED = 2 };
+
+/* CUlaunchAttribute and CUlaunchConfig */
+typedef struct dn_cu_attribute {
+    int id, pad;
+    union {
+        unsigned cluster[3];
+        int cooperative;
+        char room[64];
+    } value;
+} dn_cu_attribute;
+
+typedef struct dn_cu_config {
+    unsigned grid[3], block[3], shared;
+    dn_cu_stream stream;
+    dn_cu_attribute *attributes;
+    unsigned count;
+} dn_cu_config;
 
 typedef struct dn_cu_api {
     int(DN_CU_CALL *Init)(unsigned flags);
@@ -67,11 +85,17 @@ typedef struct dn_cu_api {
     int(DN_CU_CALL *FuncSetAttribute)(dn_cu_fn function, int attribute, int value);
     int(DN_CU_CALL *LaunchKernel)(dn_cu_fn f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                   dn_cu_stream stream, void **params, void **extra);
+    /* Driver 11.8 and 12.0; NULL before. */
+    int(DN_CU_CALL *LaunchKernelEx)(const dn_cu_config *config, dn_cu_fn f, void **params, void **extra);
+    int(DN_CU_CALL *OccupancyMaxBlocks)(int *blocks, dn_cu_fn f, int threads, size_t shared);
+    int(DN_CU_CALL *OccupancyMaxClusters)(int *clusters, dn_cu_fn f, const dn_cu_config *config);
     int(DN_CU_CALL *MemAlloc)(dn_cu_ptr *ptr, size_t bytes);
     int(DN_CU_CALL *MemFree)(dn_cu_ptr ptr);
     int(DN_CU_CALL *MemcpyHtoDAsync)(dn_cu_ptr dst, const void *src, size_t bytes, dn_cu_stream stream);
     int(DN_CU_CALL *MemcpyDtoHAsync)(void *dst, dn_cu_ptr src, size_t bytes, dn_cu_stream stream);
+    int(DN_CU_CALL *MemsetD8Async)(dn_cu_ptr dst, unsigned char value, size_t bytes, dn_cu_stream stream);
     int(DN_CU_CALL *StreamSynchronize)(dn_cu_stream stream);
+    int(DN_CU_CALL *StreamQuery)(dn_cu_stream stream);
     int(DN_CU_CALL *ThreadExchangeCaptureMode)(int *mode);
     int(DN_CU_CALL *PointerGetAttribute)(void *value, int attribute, dn_cu_ptr ptr);
     int(DN_CU_CALL *EventCreate)(dn_cu_ev *event, unsigned flags);

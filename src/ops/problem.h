@@ -38,6 +38,12 @@ typedef enum dn_op {
     DN_OP_DIVNORM,        /* divisive normalisation; B holds the means, DZ their gradient */
     DN_OP_ST_GRID,        /* spatial transformer: X is theta (n x 2 x 3), Y the grid (n x h x w x 2) */
     DN_OP_ST_SAMPLER,     /* spatial transformer: Y = X sampled at the grid B; DZ is the grid's gradient */
+    DN_OP_RNN,            /* recurrent network (ops/rnn.h): X, Y are sequences, W the weight space; infer train bwd_data bwd_filter */
+    DN_OP_CTC,            /* connectionist temporal classification (ops/ctc.h): X holds time x batch x classes, DX the gradients if wanted */
+    DN_OP_SBA,            /* ops/fused.h: Y = act(X and Z scaled and shifted by channel), B its bit mask; bwd_data: DX = DY where B has a bit */
+    DN_OP_STATS,          /* sums and sums of squares of X by channel */
+    DN_OP_BN_FINAL,       /* such sums, or running statistics, to what a normalisation multiplies by and adds */
+    DN_OP_ATTN,           /* multi-head attention (ops/attn.h): X queries, B keys, Z values, W weights; infer train bwd_data bwd_filter */
     DN_OP_COUNT
 } dn_op;
 
@@ -139,6 +145,49 @@ typedef struct dn_lrn_param {
     double alpha, beta, k;
 } dn_lrn_param;
 
+/* Sequence tensors X and Y (DX, DY) have rank 3: time, batch, vector, in that order whatever the layout, with that layout's strides. */
+typedef struct dn_rnn_param {
+    int32_t cell;           /* 0 ReLU, 1 tanh, 2 LSTM, 3 GRU; cudnnRNNMode_t */
+    int32_t bidirectional;  /* 1: both directions, side by side in Y */
+    int32_t layers;
+    int32_t input, hidden;  /* sizes of an element of X and of a layer's state */
+    int32_t proj;           /* size of the recurrent output after projection (LSTM); hidden where there is none */
+    int32_t skip;           /* 1: X goes to the gates of the first layer without a matrix (input == hidden) */
+    int32_t bias;           /* 0 none, 1 single in the input product, 2 double, 3 single in the recurrent product; cudnnRNNBiasMode_t */
+    int32_t clip;           /* 1: the cell state of an LSTM is clipped to lclip .. rclip */
+    int32_t clip_nan;       /* 1: NaN goes through clipping */
+    int32_t layout;         /* 0 time major with padding, 1 packed, 2 batch major with padding; cudnnRNNDataLayout_t */
+    int32_t dropout;        /* 1: between layers, by dn_args.dropout and DN_AUX_STATES (training) */
+    double lclip, rclip;
+} dn_rnn_param;
+
+typedef struct dn_ctc_param {
+    int32_t norm;           /* 0: X holds probabilities, 1: what a softmax makes probabilities of; cudnnLossNormalizationMode_t */
+    int32_t skip;           /* 1: the gradients of a sample that is too short for its labels are left alone, 0: they are 0 */
+    int32_t max_label;      /* the longest label sequence that there is room for */
+    int32_t host;           /* 1: labels and lengths lie in host memory (dn_args.labels ...), 0: in the handle's (DN_AUX_LABELS ...) */
+} dn_ctc_param;
+
+/* Sizes after the projections, 0 where there is none. */
+typedef struct dn_attn_param {
+    int32_t heads;
+    int32_t q_proj, k_proj, v_proj, o_proj;
+    int32_t bias;           /* 1: the projections that there are have biases */
+    int32_t residual;       /* 1: DN_AUX_RESIDUAL is added to the output */
+    int32_t dropout;        /* 1: of the probabilities, by dn_args.dropout and DN_AUX_STATES (training) */
+    int32_t post;           /* 1: of the output, by dn_args.dropout2 and DN_AUX_STATES2 (training) */
+    int32_t zero;
+    double scale;           /* of the scores */
+} dn_attn_param;
+
+/* Which arrays there are, 0 or 1 each (ops/fused.h) */
+typedef struct dn_fused_param {
+    int32_t scale, bias, scale2, bias2;  /* DN_OP_SBA, DN_OP_BN_FINAL */
+    int32_t sum, sqsum;                  /* DN_OP_STATS */
+    int32_t running, saved;              /* DN_OP_BN_FINAL train; an array of these pairs that is NULL is not written */
+    dn_act_param act;                    /* DN_OP_SBA */
+} dn_fused_param;
+
 /* cudnnActivationMode_t's numbers */
 typedef enum dn_act_mode {
     DN_ACT_SIGMOID, DN_ACT_RELU, DN_ACT_TANH, DN_ACT_CLIPPED_RELU, DN_ACT_ELU, DN_ACT_IDENTITY, DN_ACT_SWISH, DN_ACT_COUNT
@@ -169,6 +218,10 @@ typedef struct dn_problem {
         dn_reduce_param reduce;
         dn_transform_param transform;
         dn_lrn_param lrn;
+        dn_rnn_param rnn;
+        dn_fused_param fused;
+        dn_ctc_param ctc;
+        dn_attn_param attn;
     } u;
     dn_tensor t[DN_ROLE_COUNT];
 } dn_problem;
@@ -182,6 +235,16 @@ typedef enum dn_aux {
     DN_AUX_STATES,                       /* dropout state */
     DN_AUX_INDICES,                      /* of a reduction (out) */
     DN_AUX_TEMP, DN_AUX_TEMP2,           /* scratch that the call's own arguments bring (divisive normalisation) */
+    DN_AUX_HX, DN_AUX_HY, DN_AUX_CX, DN_AUX_CY,      /* initial and final states of a recurrent network; NULL: zeros, not wanted */
+    DN_AUX_DHX, DN_AUX_DHY, DN_AUX_DCX, DN_AUX_DCY,  /* their gradients */
+    DN_AUX_LABELS, DN_AUX_LABEL_LENGTHS, DN_AUX_INPUT_LENGTHS,  /* CTC, int32: all labels one after another, counts by sample */
+    DN_AUX_COSTS,                        /* CTC (out), of X's type */
+    DN_AUX_SUM, DN_AUX_SQSUM,            /* sums and sums of squares */
+    DN_AUX_SCALE2, DN_AUX_BIAS2,         /* of Z; the equivalent ones of a normalisation (out) */
+    DN_AUX_LENGTHS_QO, DN_AUX_LENGTHS_KV,  /* attention, int32: lengths of sequences, batch by beam */
+    DN_AUX_RESIDUAL,                     /* attention: added to the output */
+    DN_AUX_DKEYS, DN_AUX_DVALUES,        /* attention: gradients by B and Z (out) */
+    DN_AUX_STATES2,                      /* attention: dropout state for the output */
     DN_AUX_COUNT
 } dn_aux;
 
@@ -193,6 +256,13 @@ typedef struct dn_args {
     double eps, factor;        /* batch normalisation: epsilon, exponential average factor */
     double value[32];          /* DN_OP_SET: the value per scalar of one stored unit */
     float dropout;             /* probability that an element is dropped */
+    float dropout2;            /* the same for the output of attention */
+    const int32_t *lengths;    /* host: sequence lengths by batch element (recurrent networks) */
+    const int32_t *labels, *label_lengths;  /* host, with lengths: CTC where its problem says host */
+    int64_t count;             /* DN_OP_BN_FINAL: elements behind a sum */
+    const int32_t *lo, *hi;    /* host: attention, the keys that the query at each time sees: lo <= key < hi */
+    int32_t step;              /* attention: the only time of the queries to be computed, or -1 for all */
+    double fill;               /* recurrent networks: what unpacked outputs get past a sequence's end */
     void *workspace;
     size_t workspace_size;
     void *reserve;
@@ -216,7 +286,7 @@ bool dn_tensor_same_layout(const dn_tensor *a, const dn_tensor *b);  /* dims and
 /* "n16c64h56w56:f16:nhwc" into buf; answers the length that was needed. role picks the letters. */
 int dn_tensor_print(const dn_tensor *t, dn_role role, char *buf, size_t size);
 
-/* --- problem (ops/problem.c) --- */
+/* --- problem (ops/problem.c, ops/problem_parse.c; their words: ops/problem_fields.c) --- */
 void dn_problem_init(dn_problem *p, dn_op op, dn_dir dir);  /* zero-fills; algo -1, align 16 for no role yet */
 /* "conv fwd x=n16c64h56w56:f16:nhwc w=k64c64r3s3:f16:nhwc y=... pad=1 str=1 dil=1 grp=1 ..." Answers the length needed. */
 int dn_problem_print(const dn_problem *p, char *buf, size_t size);
@@ -244,6 +314,12 @@ dn_status dn_lrn_check(const dn_problem *p);
 dn_status dn_divnorm_check(const dn_problem *p);
 dn_status dn_st_grid_check(const dn_problem *p);
 dn_status dn_st_sampler_check(const dn_problem *p);
+dn_status dn_rnn_check(const dn_problem *p);
+dn_status dn_ctc_check(const dn_problem *p);
+dn_status dn_attn_check(const dn_problem *p);
+dn_status dn_sba_check(const dn_problem *p);
+dn_status dn_stats_check(const dn_problem *p);
+dn_status dn_bn_final_check(const dn_problem *p);
 dn_status dn_problem_check(const dn_problem *p);    /* dispatches by op */
 
 /* out = 1 + (in + 2 pad - ((window - 1) dilation + 1)) / stride, rounded down; may be <= 0, which the caller refuses. */

@@ -12,7 +12,11 @@
 extern const dn_rows dn_ref_conv_winograd_deep, dn_ref_conv_winograd;
 extern const dn_rows dn_ref_conv, dn_ref_conv_bwd_data, dn_ref_conv_bwd_filter, dn_ref_conv_fft_large, dn_ref_conv_fft, dn_ref_conv_plane, dn_ref_pool, dn_ref_act, dn_ref_softmax, dn_ref_bn, dn_ref_dropout, dn_ref_pointwise;
 extern const dn_rows dn_ref_tensor_op, dn_ref_reduce, dn_ref_transform_ex, dn_ref_im2col, dn_ref_conv_vect;
+extern const dn_rows dn_ref_sba, dn_ref_stats;
 extern const dn_rows dn_ref_lrn, dn_ref_divnorm, dn_ref_spatial;
+extern const dn_rows dn_ref_attn;
+extern const dn_rows dn_ref_rnn, dn_ref_rnn_bwd_data, dn_ref_rnn_bwd_filter;
+extern const dn_rows dn_ref_ctc;
 
 #define DN_ITER_MAX 6
 #define DN_ITER_RANK (DN_RANK_MAX + 2)  /* a vectorised dimension splits into up to three */

@@ -73,5 +73,13 @@ void misuse_lrn(void **state);
 void misuse_batchnorm_ex(void **state);
 void misuse_normalization(void **state);
 void misuse_spatial(void **state);
+void misuse_rnn(void **state);
+void misuse_rnn_older(void **state);
+void misuse_ctc(void **state);
+void misuse_algorithm(void **state);
+void misuse_attn_desc(void **state);
+void misuse_attn_calls(void **state);
+void misuse_fused_packs(void **state);
+void misuse_fused_plans(void **state);
 
 #endif

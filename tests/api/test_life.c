@@ -217,8 +217,11 @@ static void two_handles(void **state)
         CALL(cudnnDestroy, (a));
         assert_true(relu_works(b, 100));
         cudnnStatus_t r = CUDNN_STATUS_INTERNAL_ERROR;
-        CALL(cudnnQueryRuntimeError, (b, &r, CUDNN_ERRQUERY_BLOCKING, NULL));
-        assert_int_equal(r, OK);
+        for (int mode = CUDNN_ERRQUERY_RAWCODE; mode <= CUDNN_ERRQUERY_BLOCKING; mode++) {
+            r = CUDNN_STATUS_INTERNAL_ERROR;
+            CALL(cudnnQueryRuntimeError, (b, &r, (cudnnErrQueryMode_t)mode, NULL));
+            assert_int_equal(r, OK);
+        }
     } else {
         CALL(cudnnDestroy, (a));
     }
@@ -412,6 +415,49 @@ static int work(void)
     return good && api.cudnnDestroyTensorDescriptor(t) == OK ? 0 : 1;
 }
 
+/* --- algorithm descriptors and performance records (ABI 8) --- */
+static void algorithms(void **state)
+{
+    (void)state;
+#if DN_ABI == 8
+    cudnnAlgorithmDescriptor_t a, b, got = NULL;
+    cudnnAlgorithm_t number = {.algo.RNNAlgo = CUDNN_RNN_ALGO_PERSIST_STATIC}, out = {.algo.RNNAlgo = CUDNN_RNN_ALGO_COUNT};
+    cudnnAlgorithmPerformance_t r[3];
+    cudnnStatus_t status = NOSUP;
+    float time = -1;
+    size_t memory = 1, size = 0;
+    unsigned char space[256];
+    CALL(cudnnCreateAlgorithmDescriptor, (&a));
+    CALL(cudnnCreateAlgorithmDescriptor, (&b));
+    CALL(cudnnGetAlgorithmDescriptor, (a, &out));
+    assert_true(!api_ours || out.algo.RNNAlgo == 0);  /* the vendor's holds what was there */
+    CALL(cudnnSetAlgorithmDescriptor, (a, number));
+    CALL(cudnnCopyAlgorithmDescriptor, (a, b));
+    CALL(cudnnGetAlgorithmDescriptor, (b, &out));
+    assert_int_equal(out.algo.RNNAlgo, CUDNN_RNN_ALGO_PERSIST_STATIC);
+    CALL(cudnnCreateAlgorithmPerformance, (r, 3));
+    CALL(cudnnGetAlgorithmPerformance, (r[2], &got, &status, &time, &memory));
+    assert_true(got && status == OK && time == 0 && memory == 0);  /* a descriptor of the record's own */
+    CALL(cudnnGetAlgorithmDescriptor, (got, &out));
+    CALL(cudnnSetAlgorithmPerformance, (r[1], a, NOSUP, 1.5f, 1234));
+    CALL(cudnnGetAlgorithmPerformance, (r[1], &got, &status, &time, &memory));
+    assert_true(got == a && status == NOSUP && time == 1.5f && memory == 1234);
+    if (!api_ours)
+        return;  /* the vendor's frees a's memory with the record */
+    CALL(cudnnDestroyAlgorithmPerformance, (r, 3));
+    CALL(cudnnGetAlgorithmSpaceSize, (api_handle(), a, &size));
+    assert_true(size > 0 && size <= sizeof space);
+    CALL(cudnnSaveAlgorithm, (api_handle(), a, space, size));
+    number.algo.RNNAlgo = CUDNN_RNN_ALGO_STANDARD;
+    CALL(cudnnSetAlgorithmDescriptor, (b, number));
+    CALL(cudnnRestoreAlgorithm, (api_handle(), space, size, b));
+    CALL(cudnnGetAlgorithmDescriptor, (b, &out));
+    assert_int_equal(out.algo.RNNAlgo, CUDNN_RNN_ALGO_PERSIST_STATIC);
+    CALL(cudnnDestroyAlgorithmDescriptor, (a));
+    CALL(cudnnDestroyAlgorithmDescriptor, (b));
+#endif
+}
+
 int main(int argc, char **argv)
 {
     if (!api_open(argc, argv))
@@ -424,6 +470,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(versions), cmocka_unit_test(error_strings), cmocka_unit_test(last_error), cmocka_unit_test(many_descriptors),
         cmocka_unit_test(threads), cmocka_unit_test(two_handles), cmocka_unit_test(own_functions), cmocka_unit_test(fork_then_use),
         cmocka_unit_test(callback), cmocka_unit_test(log_destinations),
+        cmocka_unit_test(algorithms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,8 @@ static const struct CMUnitTest tests[] = {
     API_TEST(misuse_pool_desc), API_TEST(misuse_pool), API_TEST(misuse_act), API_TEST(misuse_softmax),
     API_TEST(misuse_batchnorm), API_TEST(misuse_dropout), API_TEST(misuse_pointwise), API_TEST(misuse_op_tensor),
     API_TEST(misuse_reduce), API_TEST(misuse_transform_ex), API_TEST(misuse_im2col), API_TEST(misuse_lrn),
-    API_TEST(misuse_batchnorm_ex), API_TEST(misuse_normalization), API_TEST(misuse_spatial),
+    API_TEST(misuse_batchnorm_ex), API_TEST(misuse_normalization), API_TEST(misuse_spatial), API_TEST(misuse_rnn), API_TEST(misuse_rnn_older), API_TEST(misuse_ctc), API_TEST(misuse_algorithm),
+    API_TEST(misuse_attn_desc), API_TEST(misuse_attn_calls), API_TEST(misuse_fused_packs), API_TEST(misuse_fused_plans),
     cmocka_unit_test(every_real_function_has_a_row),
 };
 

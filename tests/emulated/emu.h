@@ -125,5 +125,12 @@ template <class T> EMU_FN T __shfl_down_sync(unsigned mask, T v, unsigned by, in
     unsigned lane = emu_thread & 31;
     return emu_shuffle(mask, v, (lane & (unsigned)(width - 1)) + by < (unsigned)width ? lane + by : lane);
 }
+static inline unsigned __ballot_sync(unsigned mask, int on)
+{
+    unsigned bits = on ? 1u << (emu_thread & 31) : 0;
+    for (int o = 16; o; o /= 2)
+        bits |= __shfl_xor_sync(mask, bits, o);
+    return bits;
+}
 
 #endif

@@ -133,6 +133,11 @@ EXPORT int cuStreamSynchronize(const stream *s)
     return emu_capturing(s) ? CAPTURE_UNSUPPORTED : SUCCESS;
 }
 
+EXPORT int cuStreamQuery(const stream *s)
+{
+    return cuStreamSynchronize(s);
+}
+
 EXPORT int cuStreamIsCapturing(const stream *s, int *status)
 {
     *status = emu_capturing(s);

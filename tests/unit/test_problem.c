@@ -22,6 +22,7 @@ static const char *const lines[] = {
     "pool fwd x=n2c3h8w8:f32:nchw y=n2c3h4w4:f32:nchw mode=avg win=2 str=2",
     "act fwd x=n2c3h8w8:f32:nchw@4 y=n2c3h8w8:f32:2000,-300,20,1@1 act=elu coef=0.5",
     "softmax fwd x=n2c10h1w1:f32:nchw y=n2c10h1w1:f32:nchw algo=log mode=channel",
+    "ctc fwd x=n9c7w4:f32:nchw dx=n9c7w4:f32:nchw norm=none skip=1 labels=8 host=1",
     "bn train x=n8c4h2w2:f16:nhwc y=n8c4h2w2:f16:nhwc w=k1c4r1s1:f32:nchw",
     "bn bwd x=n8c4h2w2:f64:nhwc w=k1c4r1s1:f64:nchw dx=n8c4h2w2:f64:nchw dy=n8c4h2w2:f64:nhwc dz=n8c4h2w2:f64:nchw ops=addact act=crelu nan=pass coef=6 comp=f64",
     "lrn bwd_data x=n2c9h3w3:f16:nhwc y=n2c9h3w3:f16:nchw dx=n2c9h3w3:f16:nhwc dy=n2c9h3w3:f16:nchw n=4 beta=0.5 k=1",

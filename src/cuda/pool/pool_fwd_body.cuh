@@ -244,9 +244,12 @@ template <int K, int S, int N> DN_FN void dn_line_sum(const dn_line_words<N * (i
 template <int K, int S, int N> DN_FN void dn_line_average(const dn_pool_fast *p, const dn_pool_spot *s, const dn_t *x, dn_t *y)
 {
     enum { KEPT = K > S ? K - S : 0, NEW = K - KEPT, OUTS = N / S, W = N * (int)sizeof(dn_t) / 4 };
-    float kept[KEPT + 1][OUTS];
+    float kept[KEPT + 1][OUTS], share[OUTS];
     int first = s->y * p->strip, h = first * S - p->pad[1], w = s->x * N;
     dn_line_words<W> raw[NEW];
+#pragma unroll
+    for (int o = 0; o < OUTS; o++)
+        share[o] = 1.0f / (float)dn_pool_counted(p, 2, w + o * S - p->pad[2]);
 #pragma unroll
     for (int k = 0; k < KEPT; k++) {
         dn_line_fetch<K, S, N>(p, x, h + k, w, 0, &raw[0]);
@@ -254,7 +257,7 @@ template <int K, int S, int N> DN_FN void dn_line_average(const dn_pool_fast *p,
     }
     for (int i = 0; i < p->strip && first + i < p->out_size[1]; i++, h += S) {
         float row[NEW][OUTS], m[OUTS];
-        int rows = dn_pool_counted(p, 1, h);
+        float down = 1.0f / (float)dn_pool_counted(p, 1, h);
 #pragma unroll
         for (int k = 0; k < NEW; k++)
             dn_line_fetch<K, S, N>(p, x, h + KEPT + k, w, 0, &raw[k]);
@@ -270,7 +273,7 @@ template <int K, int S, int N> DN_FN void dn_line_average(const dn_pool_fast *p,
 #pragma unroll
             for (int k = 0; k < KEPT; k++)
                 kept[k][o] = k + S < KEPT ? kept[k + S < KEPT ? k + S : 0][o] : row[k + S < KEPT ? 0 : k + S - KEPT][o];
-            m[o] *= 1.0f / (float)(rows * dn_pool_counted(p, 2, w + o * S - p->pad[2]));
+            m[o] *= down * share[o];
         }
         dn_line_store<OUTS>(p, y + (first + i) * p->out_size[2] + w / S, m);
     }
@@ -325,7 +328,7 @@ template <int MODE> DN_FN void dn_pool_fwd(const dn_pool_fast *p)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(DN_POOL_THREADS, 3) KERNEL(const __grid_constant__ dn_pool_fast p)
+extern "C" __global__ void __launch_bounds__(DN_POOL_THREADS, DN_PV == 1 ? 4 : 3) KERNEL(const __grid_constant__ dn_pool_fast p)
 {
     switch (p.mode) {
     case DN_POOL_AVERAGE: dn_pool_fwd<DN_POOL_AVERAGE>(&p); break;

@@ -75,15 +75,25 @@ template <int K, int W, int Q, int NANS> DN_FN void line_meet(const line_raw<W> 
     }
 }
 
+/* 1 bits where the number in a word's half, or in the word, is that of the tap. Halves are compared as f16, of which small numbers are
+ * subnormal values. */
+DN_FN dn_u32 line_is(dn_u32 tap, int k)
+{
+#if defined(T_F32)
+    return tap == (dn_u32)k ? ~0u : 0;
+#elif defined(DN_EMULATED)
+    return ((tap & 0xffff) == (dn_u32)k ? 0xffff : 0) | (tap >> 16 == (dn_u32)k ? 0xffff0000 : 0);
+#else
+    dn_u32 m;
+    asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(m) : "r"(tap), "r"(DN_TAP(k)));
+    return m;
+#endif
+}
+
 /* What the windows of word q give to their tap. */
 template <int Q> DN_FN dn_u32 line_give(const line_windows<Q> *v, int q, int tap)
 {
-#if defined(T_F32)
-    return v->tap[q] == (dn_u32)tap ? v->g[q] : 0;
-#else
-    dn_u32 y = 0x80008000u - (v->tap[q] ^ DN_TAP(tap));  /* a sign where they are equal */
-    return v->g[q] & ((y >> 15 & 0x10001) * 0xffff);
-#endif
+    return v->g[q] & line_is(v->tap[q], tap);
 }
 
 /* The same of the windows one further to the right. */

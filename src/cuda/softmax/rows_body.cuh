@@ -99,15 +99,16 @@ template <int TEAM, int NV> DN_FN void rows_bwd(const dn_softmax_rows *p)
         for (int k = 0; k < NV; k++)
             if (g + k * TEAM < row.vectors) {
                 u[k] = row_load(p, p->in, &row, g + k * TEAM, 0);
-                if (KEEPS_GRADIENT(TEAM))
-                    w[k] = row_load(p, p->grad, &row, g + k * TEAM, 0);
+                w[KEEPS_GRADIENT(TEAM) ? k : 0] = row_load(p, p->grad, &row, g + k * TEAM, 0);
             }
 #pragma unroll
         for (int k = 0; k < NV; k++)
             if (g + k * TEAM < row.vectors) {
                 float y[VN], dy[VN];
                 dn_unpack<DN_TYPE, VN>(u[k], y);
-                dn_unpack<DN_TYPE, VN>(KEEPS_GRADIENT(TEAM) ? w[k] : row_load(p, p->grad, &row, g + k * TEAM, 0), dy);
+                if (!KEEPS_GRADIENT(TEAM))
+                    w[0] = row_load(p, p->grad, &row, g + k * TEAM, 0);
+                dn_unpack<DN_TYPE, VN>(w[KEEPS_GRADIENT(TEAM) ? k : 0], dy);
 #pragma unroll
                 for (int e = 0; e < VN; e++)
                     s += dn_softmax_term(p->algo, y[e], dy[e]);
@@ -118,7 +119,9 @@ template <int TEAM, int NV> DN_FN void rows_bwd(const dn_softmax_rows *p)
             if (g + k * TEAM < row.vectors) {
                 float y[VN], dy[VN];
                 dn_unpack<DN_TYPE, VN>(u[k], y);
-                dn_unpack<DN_TYPE, VN>(KEEPS_GRADIENT(TEAM) ? w[k] : row_load(p, p->grad, &row, g + k * TEAM, 0), dy);
+                if (!KEEPS_GRADIENT(TEAM))
+                    w[0] = row_load(p, p->grad, &row, g + k * TEAM, 0);
+                dn_unpack<DN_TYPE, VN>(w[KEEPS_GRADIENT(TEAM) ? k : 0], dy);
 #pragma unroll
                 for (int e = 0; e < VN; e++)
                     dy[e] = dn_softmax_gradient(p->algo, y[e], dy[e], s, p->alpha);
