@@ -277,7 +277,7 @@ static void rnn_padding(rnn r)
     c.layout = UNPACKED;
     rnn_set_data(r.xd, &c, 3);
     rnn_set_data(r.yd, &c, 4);
-    ROW(cudnnRNNForward, TRAIN1(r.xd, r.yd, r.hd, r.cd), OK, "");
+    ROW_OURS(cudnnRNNForward, TRAIN1(r.xd, r.yd, r.hd, r.cd), OK, "");
     CALL(cudnnSetRNNDescriptor_v8, (r.desc, 0, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, 0, CUDNN_SKIP_INPUT, F32, F32, 0, 3, 4, 4, 1, NULL, 0));
     ROW_OURS(cudnnRNNForward, TRAIN1(r.xd, r.yd, r.hd, r.cd), BAD, "xDesc has vectors of 3", "CUDNN_SKIP_INPUT");
 }
