@@ -91,7 +91,7 @@ check-gpu: gpu-folder
 	@sh "$(GPU)/check_gpu.sh" "$(GPU)"
 
 bench-gpu: gpu-folder
-	@sh "$(GPU)/bench_gpu.sh" "$(VENDOR)" "$(GPU)" "$(GPU)/out" gpu_key gpu_norm gpu_memory
+	@sh "$(GPU)/bench_gpu.sh" "$(VENDOR)" "$(GPU)" "$(GPU)/out" gpu_key perf_rnn perf_attn gpu_norm gpu_memory
 
 check-kernels: gpu-folder
 	@sh tools/check_kernels.sh "$(GPU_BUILD)"

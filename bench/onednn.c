@@ -2,34 +2,17 @@
  * Copyright the anydnn authors
  *
  * A convolution by oneDNN's own calls, as a program written for it would make them: weights in the format that it asks for,
- * activations NHWC where they lie so, else in its format too; every call reorders what the caller has in plain form. */
-#include "target.h"
+ * activations NHWC where they lie so, else in its format too; every call reorders what the caller has in plain form. What such
+ * calls of any operation share. */
+#include "onednn.h"
 
 #include "core/os.h"
-#include "cpu/dnnl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ARGS = 3, DIFF = 128 };
-
-typedef struct operand {
-    int role, arg;
-    bool out;
-    dn_dnnl_md *user, *wish;
-    dn_dnnl_pd *reorder_pd;
-    dn_dnnl_prim *reorder;
-    dn_dnnl_mem *user_mem, *prim_mem;
-    void *copy;
-} operand;
-
-typedef struct direct {
-    dn_dnnl_pd *pd;
-    dn_dnnl_prim *prim;
-    dn_dnnl_stream *stream;
-    operand op[ARGS];
-} direct;
 
 static int type_of(int t)
 {
@@ -51,24 +34,25 @@ static dn_tensor grouped(const dn_tensor *w, int groups)
     return g;
 }
 
-static dn_status refuse(const char *what, int status)
+dn_status bench_direct_refuse(const char *what, int status)
 {
     return dn_fail(DN_NOT_SUPPORTED, "oneDNN: %s answered %s", what, dn_dnnl_status_name(status));
 }
 
-static dn_status make_mds(direct *x, const dn_problem *p)
+static dn_status make_mds(bench_direct *x, const dn_problem *p)
 {
     const dn_dnnl_interface *i = dn_dnnl_get()->i;
+    x->count = ARGS;
     static const int roles[ARGS] = { DN_X, DN_W, DN_Y };
     static const int args[ARGS] = { DN_DNNL_ARG_SRC, DN_DNNL_ARG_WEIGHTS, DN_DNNL_ARG_DST };
     int out = p->dir == DN_DIR_BWD_DATA ? 0 : p->dir == DN_DIR_BWD_FILTER ? 1 : 2;
     for (int k = 0; k < ARGS; k++) {
-        operand *o = &x->op[k];
+        bench_operand *o = &x->op[k];
         dn_tensor t = k == 1 ? grouped(&p->t[DN_W], p->u.conv.groups) : p->t[roles[k]];
         bool nhwc = k != 1 && dn_tensor_is_packed_nhwc(&t) && !dn_tensor_is_packed(&t);
         if (type_of(t.type) < 0)
             return dn_fail(DN_NOT_SUPPORTED, "oneDNN is asked for f32 and bf16 alone");
-        o->role = roles[k];
+        o->slot = roles[k];
         o->out = k == out;
         bool diff = out != 2 && (k == 2 || k == out);
         o->arg = args[k] + (diff ? DIFF : 0);
@@ -76,12 +60,12 @@ static dn_status make_mds(direct *x, const dn_problem *p)
         if (!st)
             st = i->md_make(&o->wish, t.rank, t.dims, type_of(t.type), nhwc ? t.strides : NULL);
         if (st)
-            return refuse("a memory descriptor", st);
+            return bench_direct_refuse("a memory descriptor", st);
     }
     return DN_SUCCESS;
 }
 
-static dn_status make_primitive(direct *x, const dn_problem *p)
+static dn_status make_pd(bench_direct *x, const dn_problem *p)
 {
     const dn_dnnl *d = dn_dnnl_get();
     const dn_conv_param *u = &p->u.conv;
@@ -103,27 +87,42 @@ static dn_status make_primitive(direct *x, const dn_problem *p)
     }
     if (!st)
         st = d->i->pd_make(&x->pd, &desc);
-    if (!st)
-        st = d->prim_create(&x->prim, x->pd);
-    if (!st)
-        st = d->stream_create(&x->stream, d->cpu, 1);
     if (forward)
         d->pd_destroy(forward);
-    return st ? refuse("the convolution", st) : DN_SUCCESS;
+    return st ? bench_direct_refuse("the convolution", st) : DN_SUCCESS;
 }
 
-static dn_status bind(direct *x)
+static dn_status make_conv(bench_direct *x, const dn_problem *p, const bench_data *data)
+{
+    (void)data;
+    dn_status st = make_mds(x, p);
+    return st == DN_SUCCESS ? make_pd(x, p) : st;
+}
+
+/* --- any operation --- */
+
+static int make_copy(bench_operand *o, const dn_dnnl_md *want)
 {
     const dn_dnnl *d = dn_dnnl_get();
-    for (int k = 0; k < ARGS; k++) {
-        operand *o = &x->op[k];
+    o->copy = dn_aligned_alloc(d->md_size(want));
+    return o->copy ? d->mem_create(&o->prim_mem, want, d->cpu, o->copy) : 1;
+}
+
+static dn_status bind(bench_direct *x)
+{
+    const dn_dnnl *d = dn_dnnl_get();
+    for (int k = 0; k < x->count; k++) {
+        bench_operand *o = &x->op[k];
         const dn_dnnl_md *want = dn_dnnl_arg_md(x->pd, o->arg);
+        if (!o->user) {
+            int st = make_copy(o, want);
+            if (st)
+                return bench_direct_refuse("memory of a call", st);
+            continue;
+        }
         int st = d->mem_create(&o->user_mem, o->user, d->cpu, NULL);
         if (!st && !d->md_equal(o->user, want)) {
-            o->copy = dn_aligned_alloc(d->md_size(want));
-            if (!o->copy)
-                return dn_fail(DN_ALLOC_FAILED, "no memory for a reordered operand");
-            st = d->mem_create(&o->prim_mem, want, d->cpu, o->copy);
+            st = make_copy(o, want);
             if (!st)
                 st = o->out ? d->reorder_pd(&o->reorder_pd, want, d->cpu, o->user, d->cpu, NULL)
                             : d->reorder_pd(&o->reorder_pd, o->user, d->cpu, want, d->cpu, NULL);
@@ -131,17 +130,17 @@ static dn_status bind(direct *x)
                 st = d->prim_create(&o->reorder, o->reorder_pd);
         }
         if (st)
-            return refuse("a reorder", st);
+            return bench_direct_refuse("a reorder", st);
     }
     return DN_SUCCESS;
 }
 
-static void finish(bench_target *t)
+void bench_direct_finish(bench_target *t)
 {
     const dn_dnnl *d = dn_dnnl_get();
-    direct *x = t->call;
-    for (int k = 0; x && k < ARGS; k++) {
-        operand *o = &x->op[k];
+    bench_direct *x = t->call;
+    for (int k = 0; x && k < x->count; k++) {
+        bench_operand *o = &x->op[k];
         if (o->reorder)
             d->prim_destroy(o->reorder);
         if (o->reorder_pd)
@@ -163,49 +162,52 @@ static void finish(bench_target *t)
     t->call = NULL;
 }
 
-static dn_status prepare(bench_target *t, const bench_case *c, const bench_data *data, size_t *workspace)
+dn_status bench_direct_prepare(bench_target *t, const bench_case *c, const bench_data *data, bench_direct_make make)
 {
-    direct *x = calloc(1, sizeof *x);
-    (void)data;
+    const dn_dnnl *d = dn_dnnl_get();
+    bench_direct *x = calloc(1, sizeof *x);
     if (!x)
         return dn_fail(DN_ALLOC_FAILED, "no memory");
     t->call = x;
-    *workspace = 0;
     int saved = dn_dnnl_enter();
-    dn_status st = make_mds(x, &c->p);
-    if (st == DN_SUCCESS)
-        st = make_primitive(x, &c->p);
+    dn_status st = make(x, &c->p, data);
+    int made = st == DN_SUCCESS ? d->prim_create(&x->prim, x->pd) : 0;
+    if (st == DN_SUCCESS && !made)
+        made = d->stream_create(&x->stream, d->cpu, 1);
+    if (made)
+        st = bench_direct_refuse("the primitive", made);
     if (st == DN_SUCCESS)
         st = bind(x);
     dn_dnnl_leave(saved);
     if (st != DN_SUCCESS)
-        finish(t);
+        bench_direct_finish(t);
     return st;
 }
 
-static int reorder(const dn_dnnl *d, const direct *x, const operand *o)
+static int reorder(const dn_dnnl *d, const bench_direct *x, const bench_operand *o)
 {
     dn_dnnl_arg args[2] = { { DN_DNNL_ARG_SRC, o->out ? o->prim_mem : o->user_mem },
                             { DN_DNNL_ARG_DST, o->out ? o->user_mem : o->prim_mem } };
     return d->prim_execute(o->reorder, x->stream, 2, args);
 }
 
-static dn_status run(bench_target *t, const bench_memory *m)
+dn_status bench_direct_run(bench_target *t, const bench_memory *m)
 {
     const dn_dnnl *d = dn_dnnl_get();
-    direct *x = t->call;
-    dn_dnnl_arg args[ARGS];
+    bench_direct *x = t->call;
+    dn_dnnl_arg args[BENCH_DIRECT_ARGS];
     int saved = dn_dnnl_enter(), st = 0;
-    for (int k = 0; k < ARGS && !st; k++) {
-        operand *o = &x->op[k];
-        st = d->mem_set(o->user_mem, m->b[o->role].pointer);
-        args[k] = (dn_dnnl_arg){ o->arg, o->reorder ? o->prim_mem : o->user_mem };
+    for (int k = 0; k < x->count && !st; k++) {
+        bench_operand *o = &x->op[k];
+        if (o->user)
+            st = d->mem_set(o->user_mem, (char *)m->b[o->slot].pointer + o->offset);
+        args[k] = (dn_dnnl_arg){ o->arg, o->prim_mem ? o->prim_mem : o->user_mem };
         if (!st && o->reorder && !o->out)
             st = reorder(d, x, o);
     }
     if (!st)
-        st = d->prim_execute(x->prim, x->stream, ARGS, args);
-    for (int k = 0; k < ARGS && !st; k++)
+        st = d->prim_execute(x->prim, x->stream, x->count, args);
+    for (int k = 0; k < x->count && !st; k++)
         if (x->op[k].reorder && x->op[k].out)
             st = reorder(d, x, &x->op[k]);
     if (!st)
@@ -214,16 +216,29 @@ static dn_status run(bench_target *t, const bench_memory *m)
     return st ? dn_fail(DN_EXECUTION_FAILED, "oneDNN: %s", dn_dnnl_status_name(st)) : DN_SUCCESS;
 }
 
+static dn_status prepare_conv(bench_target *t, const bench_case *c, const bench_data *data, size_t *workspace)
+{
+    *workspace = 0;
+    return bench_direct_prepare(t, c, data, make_conv);
+}
+
+static dn_status prepare_rnn(bench_target *t, const bench_case *c, const bench_data *data, size_t *workspace)
+{
+    *workspace = 0;
+    return bench_direct_prepare(t, c, data, bench_onednn_make_rnn);
+}
+
 static bool target(bench_source *s, const bench_case *c, int i, bench_target *t)
 {
     memset(t, 0, sizeof *t);
-    if (i || c->p.op != DN_OP_CONV || c->p.dir > DN_DIR_BWD_FILTER || c->beta != 0 || c->alpha != 1)
+    bool conv = c->p.op == DN_OP_CONV && c->p.dir <= DN_DIR_BWD_FILTER && c->beta == 0 && c->alpha == 1;
+    if (i || (!conv && !bench_onednn_has_rnn(c)))
         return false;
-    snprintf(t->name, sizeof t->name, "onednn_conv_%s", dn_dir_name((dn_dir)c->p.dir));
+    snprintf(t->name, sizeof t->name, "onednn_%s_%s", dn_op_name((dn_op)c->p.op), dn_dir_name((dn_dir)c->p.dir));
     t->source = s;
-    t->prepare = prepare;
-    t->run = run;
-    t->finish = finish;
+    t->prepare = conv ? prepare_conv : prepare_rnn;
+    t->run = bench_direct_run;
+    t->finish = bench_direct_finish;
     return true;
 }
 

@@ -3,7 +3,7 @@
 # Copyright the anydnn authors
 #
 # Our kernels and those of another library with cuDNN's interface, in turn in one process, from a folder made by gpu_folder.sh.
-#   bench_gpu.sh LIBRARY [FOLDER [OUT_DIR [LIST...]]]     lists: gpu_key (default), gpu_memory, gpu_norm, or any of lists/
+#   bench_gpu.sh LIBRARY [FOLDER [OUT_DIR [LIST...]]]     lists: gpu_key (default), perf_rnn, perf_attn, gpu_memory, gpu_norm, or any of lists/
 # OUT_DIR gets LIST.csv; the table, slowest against the other library first, goes to standard output.
 set -u
 lib=${1:?usage: bench_gpu.sh LIBRARY [FOLDER [OUT_DIR [LIST...]]]}

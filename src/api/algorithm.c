@@ -64,9 +64,16 @@ cudnnStatus_t CUDNNWINAPI cudnnDestroyAlgorithmDescriptor(cudnnAlgorithmDescript
 
 /* --- performance records: a record may do without a descriptor, as with the vendor's library --- */
 
+/* The record's own descriptor, NULL where the caller destroyed it: another may lie in its place by now. */
+static dn_algorithm_desc *own_of(const dn_algorithm_perf *r)
+{
+    dn_algorithm_desc *d = (dn_algorithm_desc *)(void *)r->own;
+    return dn_pool_live(&dn_algorithm_pool, d) && d->record == r ? d : NULL;
+}
+
 static void drop_record(dn_algorithm_perf *r)
 {
-    if (dn_pool_live(&dn_algorithm_pool, r->own))
+    if (own_of(r))
         dn_pool_free(&dn_algorithm_pool, r->own);
     dn_pool_free(&dn_algorithm_perf_pool, r);
 }
@@ -84,6 +91,7 @@ static dn_status make_record(cudnnAlgorithmPerformance_t *out)
     }
     dn_algorithm_perf *r = record;
     r->own = r->algorithm = own;
+    ((dn_algorithm_desc *)own)->record = r;
     *out = record;
     return DN_SUCCESS;
 }
@@ -157,9 +165,9 @@ dn_status dn_algorithm_perf_fill(cudnnAlgorithmPerformance_t record, const char 
                                  float time, size_t memory)
 {
     dn_algorithm_perf *r = dn_object_of(&dn_algorithm_perf_pool, record, name);
-    dn_algorithm_desc *d = r ? dn_object_of(&dn_algorithm_pool, r->own, name) : NULL;
+    dn_algorithm_desc *d = r ? own_of(r) : NULL;
     if (!d)
-        return DN_BAD_PARAM;
+        return r ? dn_fail(DN_BAD_PARAM, "the algorithm descriptor of %s was destroyed", name) : DN_BAD_PARAM;
     d->algorithm = algorithm;
     d->set = 1;
     r->algorithm = r->own;

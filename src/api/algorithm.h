@@ -12,9 +12,11 @@ typedef struct dn_algorithm_desc {
     uint32_t cookie;
     uint32_t set;
     cudnnAlgorithm_t algorithm;
+    const void *record;  /* that it belongs to, NULL where a caller created it */
 } dn_algorithm_desc;
 
-/* A record begins with a descriptor of its own, which lives as long as it does; Set puts the caller's in its place. */
+/* A record begins with a descriptor of its own, which lives as long as it does unless the caller destroys it; Set puts the caller's in its
+ * place. */
 typedef struct dn_algorithm_perf {
     uint32_t cookie;
     uint32_t set;

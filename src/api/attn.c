@@ -38,11 +38,16 @@ static void want(attn_call *c, const void *ptr, const char *name)
         c->st = dn_want(ptr, name);
 }
 
-/* The sizes that the attention descriptor knows of sequence data; beams: of keys and values where keys is set. */
-static dn_status check_seq(const dn_attn_desc *d, const dn_seq_desc *s, int vector, bool keys, const char *name)
+static int32_t key_beams(const dn_attn_desc *d)
 {
-    int beams = keys && !(d->mode & CUDNN_ATTN_QUERYMAP_ONE_TO_ONE) ? 1 : d->beam;
-    const struct { int axis, most; bool exact; const char *what, *rule; } rules[] = {
+    return d->mode & CUDNN_ATTN_QUERYMAP_ONE_TO_ONE ? d->beam : 1;
+}
+
+/* The sizes that the attention descriptor knows of sequence data. keys: of keys or values. */
+static dn_status check_seq(const dn_attn_desc *d, const dn_seq_desc *s, int64_t vector, bool keys, const char *name)
+{
+    int beams = keys ? key_beams(d) : d->beam;
+    const struct { int axis; int64_t most; bool exact; const char *what, *rule; } rules[] = {
         { CUDNN_SEQDATA_VECT_DIM, vector, true, "vector", "" },
         { CUDNN_SEQDATA_BEAM_DIM, beams, true, "beam", "" },
         { CUDNN_SEQDATA_BATCH_DIM, d->batch, false, "batch", " or less" },
@@ -54,14 +59,15 @@ static dn_status check_seq(const dn_attn_desc *d, const dn_seq_desc *s, int vect
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         int v = s->dims[rules[i].axis];
         if (rules[i].exact ? v != rules[i].most : v > rules[i].most)
-            return dn_fail(DN_BAD_PARAM, "%s has %s size %d; by attnDesc it must be %d%s", name, rules[i].what, v, rules[i].most, rules[i].rule);
+            return dn_fail(DN_BAD_PARAM, "%s has %s size %d; by attnDesc it must be %lld%s", name, rules[i].what, v, (long long)rules[i].most,
+                           rules[i].rule);
     }
     return DN_SUCCESS;
 }
 
 /* Sequence data under a role; out NULL: no data of this role, its description alone. */
 static void seq(attn_call *c, dn_role role, const cudnnSeqDataDescriptor_t desc, const char *desc_name, const void *ptr, const char *name,
-                int vector, bool keys)
+                int64_t vector, bool keys)
 {
     if (c->st != DN_SUCCESS)
         return;
@@ -76,9 +82,9 @@ static void seq(attn_call *c, dn_role role, const cudnnSeqDataDescriptor_t desc,
     dn_bind(&c->p, &c->a, role, &t, ptr);
 }
 
-static int out_size(const dn_attn_desc *d)
+static int64_t out_size(const dn_attn_desc *d)
 {
-    return d->p.o_proj ? d->p.o_proj : d->p.heads * (d->p.v_proj ? d->p.v_proj : d->in[DN_ATTN_V]);
+    return d->p.o_proj ? d->p.o_proj : (int64_t)d->p.heads * (d->p.v_proj ? d->p.v_proj : d->in[DN_ATTN_V]);
 }
 
 static void inputs(attn_call *c, const char *const names[3], const cudnnSeqDataDescriptor_t q, const void *queries,
@@ -175,19 +181,37 @@ static cudnnStatus_t run(attn_call *c, size_t size, void *workspace)
 
 /* --- sizes --- */
 
+/* Whether the largest sequences that the descriptor allows can be described and counted. */
+static dn_status check_largest(const dn_attn_desc *d)
+{
+    const struct { const char *what; int64_t time, beams, vector; } all[] = {
+        { "queries", d->s, d->beam, d->in[DN_ATTN_Q] }, { "keys", d->t, key_beams(d), d->in[DN_ATTN_K] },
+        { "values", d->t, key_beams(d), d->in[DN_ATTN_V] }, { "output", d->s, d->beam, out_size(d) },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int64_t n = all[i].time * d->batch;
+        if (all[i].vector > INT32_MAX || __builtin_mul_overflow(n, all[i].beams, &n) || __builtin_mul_overflow(n, all[i].vector, &n)
+            || n > DN_COUNT_MAX)
+            return dn_fail(DN_BAD_PARAM, "attnDesc allows %s of time %lld, batch %d, beam %lld, vector %lld; a vector has less than 2^31 "
+                           "values and all of them are 2^52 or less", all[i].what, (long long)all[i].time, d->batch,
+                           (long long)all[i].beams, (long long)all[i].vector);
+    }
+    return DN_SUCCESS;
+}
+
 /* The largest problem of this direction that the descriptor allows. */
 static void largest(const attn_call *c, dn_dir dir, dn_problem *p)
 {
     static const int32_t axes[4] = { CUDNN_SEQDATA_TIME_DIM, CUDNN_SEQDATA_BATCH_DIM, CUDNN_SEQDATA_BEAM_DIM, CUDNN_SEQDATA_VECT_DIM };
     const dn_attn_desc *d = c->d;
-    int32_t beams = d->mode & CUDNN_ATTN_QUERYMAP_ONE_TO_ONE ? d->beam : 1;
+    int32_t beams = key_beams(d);
     *p = c->p;
     p->dir = (uint8_t)dir;
     dn_seq_tensor(&p->t[DN_X], d->type, (int32_t[]){ d->s, d->batch, d->beam, d->in[0] }, axes);
     dn_seq_tensor(&p->t[DN_B], d->type, (int32_t[]){ d->t, d->batch, beams, d->in[1] }, axes);
     dn_seq_tensor(&p->t[DN_Z], d->type, (int32_t[]){ d->t, d->batch, beams, d->in[2] }, axes);
     dn_role out = dir == DN_DIR_INFER || dir == DN_DIR_TRAIN ? DN_Y : DN_DY;
-    dn_seq_tensor(&p->t[out], d->type, (int32_t[]){ d->s, d->batch, d->beam, out_size(d) }, axes);
+    dn_seq_tensor(&p->t[out], d->type, (int32_t[]){ d->s, d->batch, d->beam, (int32_t)out_size(d) }, axes);
     if (dir == DN_DIR_BWD_DATA)
         p->t[DN_DX] = p->t[DN_X];
     int64_t count = dn_attn_weights(d);
@@ -200,8 +224,11 @@ static void largest(const attn_call *c, dn_dir dir, dn_problem *p)
 static dn_status work_of(const attn_call *c, dn_dir dir, size_t *most, dn_problem *p)
 {
     size_t bytes;
+    dn_status st = check_largest(c->d);
+    if (st != DN_SUCCESS)
+        return st;
     largest(c, dir, p);
-    dn_status st = dn_attn_check(p);
+    st = dn_attn_check(p);
     if (st == DN_SUCCESS)
         st = dn_plan_workspace(c->h, p, &bytes);
     if (st == DN_SUCCESS && bytes > *most)

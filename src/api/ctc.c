@@ -189,6 +189,8 @@ static cudnnStatus_t finish(dn_opcall *c, const void *probs, void *costs, void *
         c->st = DN_BAD_PARAM;
     if (c->st == DN_SUCCESS && gradients == probs)
         c->st = dn_fail(DN_BAD_PARAM, "gradients is probs; the loss is not computed in place");
+    if (c->st == DN_SUCCESS && (uintptr_t)workspace % 16)
+        c->st = dn_fail(DN_BAD_PARAM, "workspace is %p; it must be a multiple of 16", workspace);
     c->a.aux[DN_AUX_COSTS] = costs;
     c->a.workspace = workspace;
     c->a.workspace_size = workspace_size;

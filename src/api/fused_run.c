@@ -113,6 +113,19 @@ static dn_status run_step(dn_handle *h, const dn_fused_plan *plan, const dn_fuse
     return st == DN_SUCCESS ? dn_run(h, &p, &a) : st;
 }
 
+/* dz is written before x is read and dx written. */
+static dn_status check_fork(const dn_fused_plan *p, const dn_fused_variant *v)
+{
+    const void *dz = v->ptr[CUDNN_PTR_DZDATA];
+    if (!(p->needed >> CUDNN_PTR_DZDATA & 1))
+        return DN_SUCCESS;
+    if (dz == v->ptr[CUDNN_PTR_DXDATA])
+        return dn_fail(DN_BAD_PARAM, "CUDNN_PTR_DXDATA and CUDNN_PTR_DZDATA are the same memory; they are two results");
+    if (dz == v->ptr[CUDNN_PTR_XDATA])
+        return dn_fail(DN_BAD_PARAM, "CUDNN_PTR_XDATA and CUDNN_PTR_DZDATA are the same memory; x is read after dz is written");
+    return DN_SUCCESS;
+}
+
 dn_status dn_fused_execute(dn_handle *h, const dn_fused_plan *plan, const dn_fused_variant *v)
 {
     dn_status st = check_pointers(plan, v);
@@ -120,8 +133,8 @@ dn_status dn_fused_execute(dn_handle *h, const dn_fused_plan *plan, const dn_fus
         st = check_workspace(plan, v);
     if (st == DN_SUCCESS)
         st = check_scalars(plan, v);
-    if (st == DN_SUCCESS && v->ptr[CUDNN_PTR_DZDATA] && v->ptr[CUDNN_PTR_DZDATA] == v->ptr[CUDNN_PTR_DXDATA])
-        st = dn_fail(DN_BAD_PARAM, "CUDNN_PTR_DXDATA and CUDNN_PTR_DZDATA are the same memory; they are two results");
+    if (st == DN_SUCCESS)
+        st = check_fork(plan, v);
     for (int i = 0; i < plan->steps && st == DN_SUCCESS; i++)
         st = run_step(h, plan, v, &plan->step[i]);
     return st;

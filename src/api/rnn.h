@@ -21,7 +21,7 @@ typedef struct dn_rnn_desc {
     int32_t math;               /* cudnnMathType_t that the calls use */
     int32_t math_v8;            /* as cudnnSetRNNDescriptor_v8 got it */
     uint32_t flags;             /* CUDNN_RNN_PADDED_IO_ENABLED */
-    int32_t batch;              /* that PERSIST_DYNAMIC was built for, 0 where it was not */
+    int32_t batch, plan_type;   /* that PERSIST_DYNAMIC has a plan for, batch 0 where it has none; other algorithms have no use for it */
     cudnnDropoutDescriptor_t dropout;
 } dn_rnn_desc;
 

@@ -77,6 +77,18 @@ static dn_status check_padding(const dn_rnn_call *c, const sequence *s, const ch
     return DN_SUCCESS;
 }
 
+static dn_status check_plan(const dn_rnn_desc *d, const sequence *s, const char *name)
+{
+    if (d->algo != CUDNN_RNN_ALGO_PERSIST_DYNAMIC || !d->batch)
+        return DN_SUCCESS;
+    if (d->batch != s->batch)
+        return dn_fail(DN_BAD_PARAM, "%s has %d sequences; the persistent plan of rnnDesc was made for %d", name, s->batch, d->batch);
+    if (d->plan_type != s->type)
+        return dn_fail(DN_BAD_PARAM, "%s has type %s; the persistent plan of rnnDesc was made for %s", name, dn_dtype_name((dn_dtype)s->type),
+                       dn_dtype_name((dn_dtype)d->plan_type));
+    return DN_SUCCESS;
+}
+
 static dn_status first_sequence(dn_rnn_call *c, const sequence *s, const char *name)
 {
     dn_status st = check_type(c->d, s->type, name);
@@ -91,9 +103,7 @@ static dn_status first_sequence(dn_rnn_call *c, const sequence *s, const char *n
     c->a.lengths = s->lengths;
     c->p.u.rnn.layout = s->layout;
     c->p.compute = s->type == DN_F64 ? DN_F64 : DN_F32;
-    if (c->d->batch && c->d->batch != s->batch)
-        return dn_fail(DN_BAD_PARAM, "%s has %d sequences; the persistent plan of rnnDesc was made for %d", name, s->batch, c->d->batch);
-    return DN_SUCCESS;
+    return check_plan(c->d, s, name);
 }
 
 static dn_status other_sequence(const dn_rnn_call *c, const sequence *s, const char *name, int type)
@@ -317,7 +327,9 @@ void dn_rnn_bind_filter(dn_rnn_call *c, const cudnnFilterDescriptor_t desc, cons
                         dn_dtype_name((dn_dtype)type));
         return;
     }
-    dn_rnn_bind_weights(c, (size_t)dn_tensor_count(&f->t) * dn_dtype_size((dn_dtype)type), desc_name, data, name);
+    char size_name[48];
+    snprintf(size_name, sizeof size_name, "the size in bytes of %s", desc_name);
+    dn_rnn_bind_weights(c, (size_t)dn_tensor_count(&f->t) * dn_dtype_size((dn_dtype)type), size_name, data, name);
 }
 
 void dn_rnn_bind_workspace(dn_rnn_call *c, const void *data, size_t size)

@@ -188,7 +188,7 @@ cudnnStatus_t CUDNNWINAPI cudnnSetRNNAlgorithmDescriptor(cudnnHandle_t handle, c
     return dn_answer(DN_SUCCESS);
 }
 
-/* --- persistent plans: nothing is compiled, so a plan holds what it was asked for, and a call of another batch is refused --- */
+/* --- persistent plans: nothing is compiled, so a plan holds what it was asked for, and a call of another batch or type is refused --- */
 
 cudnnStatus_t CUDNNWINAPI cudnnCreatePersistentRNNPlan(cudnnRNNDescriptor_t rnnDesc, const int minibatch,
                                                        const cudnnDataType_t dataType, cudnnPersistentRNNPlan_t *plan)
@@ -236,6 +236,7 @@ cudnnStatus_t CUDNNWINAPI cudnnSetPersistentRNNPlan(cudnnRNNDescriptor_t rnnDesc
                                  "be equal, directions and projection too", q->p.cell, q->p.hidden, q->p.layers, d->p.cell, d->p.hidden,
                                  d->p.layers));
     d->batch = q->batch;
+    d->plan_type = q->type;
     return dn_answer(DN_SUCCESS);
 }
 

@@ -10,8 +10,10 @@
 static dn_status weight_bytes(const dn_rnn_param *p, int type, size_t *bytes)
 {
     int64_t count = dn_rnn_weight_count(p);
-    if (count < 0 || __builtin_mul_overflow((size_t)count, dn_dtype_size((dn_dtype)type), bytes))
+    size_t n;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, dn_dtype_size((dn_dtype)type), &n))
         return dn_fail(DN_NOT_SUPPORTED, "the weight space has more bytes than an address counts");
+    *bytes = n;
     return DN_SUCCESS;
 }
 
@@ -29,9 +31,11 @@ cudnnStatus_t CUDNNWINAPI cudnnGetRNNWeightSpaceSize(cudnnHandle_t handle, cudnn
 /* BAD_PARAM unless both numbers are the network's. bias: the projection has none. */
 static dn_status find_weight(const dn_rnn_param *p, int pseudo, int linear, bool bias, dn_rnn_weight *w)
 {
-    int pseudos = p->layers * dn_rnn_directions(p), last = 2 * dn_rnn_gates(p) - bias;
+    int64_t pseudos = dn_rnn_pseudo_layers(p);
+    int last = 2 * dn_rnn_gates(p) - bias;
     if (pseudo < 0 || pseudo >= pseudos)
-        return dn_fail(DN_BAD_PARAM, "pseudoLayer is %d; it must be 0 to %d: layers times directions, less 1", pseudo, pseudos - 1);
+        return dn_fail(DN_BAD_PARAM, "pseudoLayer is %d; it must be 0 to %lld: layers times directions, less 1", pseudo,
+                       (long long)pseudos - 1);
     if (linear < 0 || linear > last)
         return dn_fail(DN_BAD_PARAM, "linLayerID is %d; it must be 0 to %d", linear, last);
     *w = (dn_rnn_weight){ 0 };

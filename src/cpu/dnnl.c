@@ -58,7 +58,7 @@ static const symbol common[] = {
     SYM("primitive_desc_query_md", pd_query_md), SYM("primitive_desc_destroy", pd_destroy),
     SYM("primitive_create", prim_create), SYM("primitive_execute", prim_execute), SYM("primitive_destroy", prim_destroy),
     SYM("memory_create", mem_create), SYM("memory_set_data_handle", mem_set), SYM("memory_destroy", mem_destroy),
-    SYM("memory_desc_get_size", md_size), SYM("memory_desc_equal", md_equal),
+    SYM("memory_desc_get_size", md_size), SYM("memory_desc_equal", md_equal), SYM("sgemm", sgemm),
 };
 #undef SYM
 
@@ -154,16 +154,26 @@ const char *dn_dnnl_status_name(int status)
     return status >= 0 && status < (int)(sizeof names / sizeof names[0]) ? names[status] : "an unknown status";
 }
 
-int dn_dnnl_enter(void)
+static int enter(int want)
 {
     if (!lib.omp_set_num_threads || !lib.omp_get_max_threads)
         return 0;
-    /* After fork the OpenMP run time waits for ever for threads that only the parent has; one thread needs none of them. */
-    int have = lib.omp_get_max_threads(), want = dn_forked() ? 1 : dn_thread_count();
+    int have = lib.omp_get_max_threads();
     if (have == want)
         return 0;
     lib.omp_set_num_threads(want);
     return have;
+}
+
+int dn_dnnl_enter(void)
+{
+    /* After fork the OpenMP run time waits for ever for threads that only the parent has; one thread needs none of them. */
+    return enter(dn_forked() ? 1 : dn_thread_count());
+}
+
+int dn_dnnl_enter_alone(void)
+{
+    return enter(1);
 }
 
 void dn_dnnl_leave(int saved)

@@ -128,6 +128,9 @@ typedef struct dn_dnnl {
     int (*mem_destroy)(dn_dnnl_mem *m);
     size_t (*md_size)(const dn_dnnl_md *md);
     int (*md_equal)(const dn_dnnl_md *a, const dn_dnnl_md *b);
+    /* Row-major c [m][n] = alpha a [m][k] b [k][n] + beta c, a and b turned where their letter is T; c is not read where beta is 0. */
+    int (*sgemm)(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
+                 float beta, float *c, int64_t ldc);
     /* of the OpenMP runtime that the library uses; NULL where it has another kind of threads */
     void (*omp_set_num_threads)(int n);
     int (*omp_get_max_threads)(void);
@@ -145,6 +148,8 @@ const char *dn_dnnl_impl(const dn_dnnl_pd *pd);
 const char *dn_dnnl_status_name(int status);
 /* The calling thread's oneDNN calls between these use dn_thread_count() threads; its own OpenMP setting comes back after. */
 int dn_dnnl_enter(void);
+/* The same with one thread, for calls from within dn_parallel. */
+int dn_dnnl_enter_alone(void);
 void dn_dnnl_leave(int saved);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cpu/dnnl.h"
 
 extern const dn_rows dn_cpu_conv, dn_cpu_conv_bias_act, dn_cpu_pool, dn_cpu_act, dn_cpu_softmax, dn_cpu_bn, dn_cpu_transform;
+extern const dn_rows dn_cpu_rnn_fwd, dn_cpu_rnn_bwd_data, dn_cpu_rnn_bwd_filter;
 
 enum { DN_CPU_ALIGN = 64, DN_CPU_OPERANDS = 10, DN_CPU_OPS = 3 };
 

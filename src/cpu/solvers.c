@@ -29,7 +29,8 @@ static void close_stream(dn_handle *h)
 }
 
 static const dn_rows *const tables[] = {
-    &dn_cpu_conv, &dn_cpu_conv_bias_act, &dn_cpu_pool, &dn_cpu_act, &dn_cpu_softmax, &dn_cpu_bn, &dn_cpu_transform, NULL
+    &dn_cpu_conv, &dn_cpu_conv_bias_act, &dn_cpu_pool, &dn_cpu_act, &dn_cpu_softmax, &dn_cpu_bn, &dn_cpu_transform,
+    &dn_cpu_rnn_fwd, &dn_cpu_rnn_bwd_data, &dn_cpu_rnn_bwd_filter, NULL
 };
 
 const dn_engine dn_cpu_engine = {

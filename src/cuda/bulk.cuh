@@ -26,26 +26,38 @@ DN_FN void dn_bar_ready(void)
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+DN_FN void dn_bar_arrive_at(dn_u32 bar)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+}
 DN_FN void dn_bar_arrive(dn_u64 *bar)
 {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(dn_shared_at(bar)) : "memory");
+    dn_bar_arrive_at(dn_shared_at(bar));
 }
 
 /* Arrives, and announces bytes. */
+DN_FN void dn_bar_expect_at(dn_u32 bar, dn_u32 bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+}
 DN_FN void dn_bar_expect(dn_u64 *bar, dn_u32 bytes)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(dn_shared_at(bar)), "r"(bytes) : "memory");
+    dn_bar_expect_at(dn_shared_at(bar), bytes);
 }
 
 /* Until the phase of this parity is over; the first has parity 0. */
-DN_FN void dn_bar_wait(dn_u64 *bar, dn_u32 parity)
+DN_FN void dn_bar_wait_at(dn_u32 bar, dn_u32 parity)
 {
     asm volatile("{\n"
                  ".reg .pred done;\n"
                  "again:\n"
                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                  "@!done bra again;\n"
-                 "}\n" ::"r"(dn_shared_at(bar)), "r"(parity) : "memory");
+                 "}\n" ::"r"(bar), "r"(parity) : "memory");
+}
+DN_FN void dn_bar_wait(dn_u64 *bar, dn_u32 parity)
+{
+    dn_bar_wait_at(dn_shared_at(bar), parity);
 }
 
 /* bytes and both addresses: multiples of 16 */
@@ -82,6 +94,16 @@ DN_FN float dn_cluster_float(const float *at, dn_u32 rank)
     float v;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(dn_shared_at(at)), "r"(rank));
     asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(there) : "memory");
+    return v;
+}
+
+/* Four floats at the shared address `at` of block `rank`. */
+DN_FN float4 dn_cluster_float4(dn_u32 at, dn_u32 rank)
+{
+    dn_u32 there;
+    float4 v;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(there));
     return v;
 }
 

@@ -91,6 +91,8 @@ dn_status dn_cuda_launch(dn_handle *h, const dn_cuda_grid *g, const void *params
 dn_status dn_cuda_zero(dn_handle *h, void *ptr, size_t bytes);
 /* For grids with clusters or cooperative ones, in prepare, after dn_cuda_function. NOT_SUPPORTED where they cannot run here. */
 dn_status dn_cuda_grid_fits(dn_handle *h, const dn_cuda_grid *g);
+/* How many blocks of such a grid run at once; in prepare. */
+dn_status dn_cuda_grid_room(dn_handle *h, const dn_cuda_grid *g, int *room);
 
 /* g for `threads` threads in all in blocks of `block`, at most what keeps the device busy (`waves` blocks of 2048 threads per SM), for
  * kernels that loop over the grid. */

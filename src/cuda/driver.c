@@ -25,6 +25,7 @@ static const struct {
     SYM(ModuleUnload, "cuModuleUnload"), SYM(ModuleGetFunction, "cuModuleGetFunction"), SYM_NEWER(FuncLoad, "cuFuncLoad"),
     SYM(FuncGetAttribute, "cuFuncGetAttribute"), SYM(FuncSetAttribute, "cuFuncSetAttribute"),
     SYM(LaunchKernel, "cuLaunchKernel"), SYM_NEWER(LaunchKernelEx, "cuLaunchKernelEx"),
+    SYM_NEWER(TensorMapEncodeTiled, "cuTensorMapEncodeTiled"),
     SYM(OccupancyMaxBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor"), SYM_NEWER(OccupancyMaxClusters, "cuOccupancyMaxActiveClusters"),
     SYM(MemAlloc, "cuMemAlloc_v2"), SYM(MemFree, "cuMemFree_v2"),
     SYM(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2"), SYM(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2"), SYM(StreamSynchronize, "cuStreamSynchronize"),

@@ -41,6 +41,8 @@ enum {
 };
 enum { DN_CU_FUNC_NUM_REGS = 4, DN_CU_FUNC_MAX_DYNAMIC_SHARED = 8, DN_CU_FUNC_LARGE_CLUSTER = 14 };
 enum { DN_CU_LAUNCH_COOPERATIVE = 2, DN_CU_LAUNCH_CLUSTER = 4 };
+/* CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion; 0: plain layout, zeros outside */
+enum { DN_CU_MAP_F16 = 6, DN_CU_MAP_BF16 = 9, DN_CU_MAP_SWIZZLE_128 = 3, DN_CU_MAP_PROMOTE_128 = 2 };
 enum { DN_CU_POINTER_MEMORY_TYPE = 2, DN_CU_POINTER_IS_MANAGED = 8, DN_CU_POINTER_DEVICE = 9 };
 enum { DN_CU_MEMORY_DEVICE = 2 };
 enum { DN_CU_CAPTURE_RELAXED = 2 };
@@ -85,8 +87,11 @@ typedef struct dn_cu_api {
     int(DN_CU_CALL *FuncSetAttribute)(dn_cu_fn function, int attribute, int value);
     int(DN_CU_CALL *LaunchKernel)(dn_cu_fn f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                   dn_cu_stream stream, void **params, void **extra);
-    /* Driver 11.8 and 12.0; NULL before. */
+    /* Driver 11.8 to 12.0; NULL before. */
     int(DN_CU_CALL *LaunchKernelEx)(const dn_cu_config *config, dn_cu_fn f, void **params, void **extra);
+    int(DN_CU_CALL *TensorMapEncodeTiled)(void *map, int type, unsigned rank, void *base, const unsigned long long *dims,
+                                          const unsigned long long *strides, const unsigned *box, const unsigned *steps, int interleave,
+                                          int swizzle, int promotion, int fill);
     int(DN_CU_CALL *OccupancyMaxBlocks)(int *blocks, dn_cu_fn f, int threads, size_t shared);
     int(DN_CU_CALL *OccupancyMaxClusters)(int *clusters, dn_cu_fn f, const dn_cu_config *config);
     int(DN_CU_CALL *MemAlloc)(dn_cu_ptr *ptr, size_t bytes);

@@ -50,20 +50,28 @@ static int blocks_at_once(const dn_handle *h, const dn_cuda_grid *g, int *room)
     return rc;
 }
 
-dn_status dn_cuda_grid_fits(dn_handle *h, const dn_cuda_grid *g)
+dn_status dn_cuda_grid_room(dn_handle *h, const dn_cuda_grid *g, int *room)
 {
-    int pushed, room;
-    int64_t wanted = g->cooperative ? (int64_t)g->grid[0] * g->grid[1] * g->grid[2] : g->cluster;
-    if (is_plain(g))
-        return DN_SUCCESS;
-    if (!dn_cu_table->LaunchKernelEx || !dn_cu_table->OccupancyMaxClusters)
+    int pushed;
+    if (!is_plain(g) && (!dn_cu_table->LaunchKernelEx || !dn_cu_table->OccupancyMaxClusters))
         return dn_fail(DN_NOT_SUPPORTED, "the driver has no cuLaunchKernelEx");
     dn_status st = dn_cuda_enter(h, &pushed);
     if (st != DN_SUCCESS)
         return st;
-    int rc = blocks_at_once(h, g, &room);
+    int rc = blocks_at_once(h, g, room);
     dn_cuda_leave(pushed);
-    return rc == DN_CU_SUCCESS && room >= wanted ? DN_SUCCESS : dn_fail(DN_NOT_SUPPORTED, "the device has no room for %lld blocks at once", (long long)wanted);
+    return dn_cu_check(rc, "asking how many blocks run at once");
+}
+
+dn_status dn_cuda_grid_fits(dn_handle *h, const dn_cuda_grid *g)
+{
+    int room;
+    int64_t wanted = g->cooperative ? (int64_t)g->grid[0] * g->grid[1] * g->grid[2] : g->cluster;
+    if (is_plain(g))
+        return DN_SUCCESS;
+    if (dn_cuda_grid_room(h, g, &room) != DN_SUCCESS || room < wanted)
+        return dn_fail(DN_NOT_SUPPORTED, "the device has no room for %lld blocks at once", (long long)wanted);
+    return DN_SUCCESS;
 }
 
 dn_status dn_cuda_launch(dn_handle *h, const dn_cuda_grid *g, const void *params)

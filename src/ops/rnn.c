@@ -33,6 +33,11 @@ int dn_rnn_directions(const dn_rnn_param *p)
     return p->bidirectional ? 2 : 1;
 }
 
+int64_t dn_rnn_pseudo_layers(const dn_rnn_param *p)
+{
+    return (int64_t)p->layers * dn_rnn_directions(p);
+}
+
 int64_t dn_rnn_input_size(const dn_rnn_param *p, int layer)
 {
     return layer == 0 ? p->input : (int64_t)dn_rnn_directions(p) * p->proj;
@@ -78,10 +83,9 @@ static bool sizes_before(const dn_rnn_param *p, int layer, int linear, int64_t *
 }
 
 /* Elements of the matrices and of the biases of the pseudo layers before this one. All layers but the first are alike. */
-static bool sizes_to(const dn_rnn_param *p, int pseudo, int64_t *matrices, int64_t *biases)
+static bool sizes_to(const dn_rnn_param *p, int64_t pseudo, int64_t *matrices, int64_t *biases)
 {
-    int64_t m[2], b[2];
-    int directions = dn_rnn_directions(p), first = pseudo < directions ? pseudo : directions;
+    int64_t m[2], b[2], directions = dn_rnn_directions(p), first = pseudo < directions ? pseudo : directions;
     *matrices = *biases = 0;
     for (int layer = 0; layer < 2; layer++)
         if (!sizes_before(p, layer, dn_rnn_linear_layers(p), &m[layer], &b[layer]))
@@ -92,11 +96,11 @@ static bool sizes_to(const dn_rnn_param *p, int pseudo, int64_t *matrices, int64
 
 bool dn_rnn_weight_at(const dn_rnn_param *p, int pseudo, int linear, dn_rnn_weight *w)
 {
-    int pseudos = p->layers * dn_rnn_directions(p), layer = pseudo / dn_rnn_directions(p);
-    int64_t all, biases, matrix, bias, matrix_in, bias_in;
+    int layer = pseudo / dn_rnn_directions(p);
+    int64_t pseudos = dn_rnn_pseudo_layers(p), all, biases, matrix, bias, matrix_in, bias_in, end;
     if (pseudo < 0 || pseudo >= pseudos || linear < 0 || linear >= dn_rnn_linear_layers(p))
         return false;
-    if (!sizes_to(p, pseudos, &all, &biases) || !sizes_to(p, pseudo, &matrix, &bias)
+    if (!sizes_to(p, pseudos, &all, &biases) || __builtin_add_overflow(all, biases, &end) || !sizes_to(p, pseudo, &matrix, &bias)
         || !sizes_before(p, layer, linear, &matrix_in, &bias_in))
         return false;
     *w = shape_of(p, layer, linear);
@@ -108,7 +112,7 @@ bool dn_rnn_weight_at(const dn_rnn_param *p, int pseudo, int linear, dn_rnn_weig
 int64_t dn_rnn_weight_count(const dn_rnn_param *p)
 {
     int64_t matrices, biases;
-    if (!sizes_to(p, p->layers * dn_rnn_directions(p), &matrices, &biases) || !add_product(&matrices, biases, 1))
+    if (!sizes_to(p, dn_rnn_pseudo_layers(p), &matrices, &biases) || !add_product(&matrices, biases, 1))
         return -1;
     return matrices;
 }
@@ -196,7 +200,7 @@ static dn_status check_param(const dn_rnn_param *q)
     if (q->layout < DN_RNN_TIME_MAJOR || q->layout > DN_RNN_BATCH_MAJOR)
         return dn_fail(DN_BAD_PARAM, "layout is %d; it must be 0 (time major), 1 (packed) or 2 (batch major)", q->layout);
     if (q->layers < 1 || q->layers > INT32_MAX / 2)
-        return dn_fail(DN_BAD_PARAM, "numLayers is %d; it must be 1 or more", q->layers);
+        return dn_fail(DN_BAD_PARAM, "numLayers is %d; it must be 1 to %d", q->layers, INT32_MAX / 2);
     if (q->input < 1 || q->hidden < 1)
         return dn_fail(DN_BAD_PARAM, "inputSize is %d, hiddenSize %d; both must be 1 or more", q->input, q->hidden);
     if (q->proj < 1 || q->proj > q->hidden)

@@ -40,6 +40,7 @@ int dn_rnn_gates(const dn_rnn_param *p);       /* G */
 int dn_rnn_slots(const dn_rnn_param *p);       /* values kept per unit and step: 1, 1, 4, 4 */
 int dn_rnn_linear_layers(const dn_rnn_param *p);  /* 2 G, and the projection's */
 int dn_rnn_directions(const dn_rnn_param *p);  /* D */
+int64_t dn_rnn_pseudo_layers(const dn_rnn_param *p);  /* L D: past int where there are more than 2^30 layers */
 int64_t dn_rnn_input_size(const dn_rnn_param *p, int layer);  /* I or D P */
 /* pseudo is layer * D + direction (0 forward in time, 1 backward). False where pseudo or linear is out of range. */
 bool dn_rnn_weight_at(const dn_rnn_param *p, int pseudo, int linear, dn_rnn_weight *w);

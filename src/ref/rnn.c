@@ -3,7 +3,6 @@
  *
  * Recurrent networks forward, for inference and training. Layer by layer, direction by direction: the input products of a stretch of steps are
  * one matrix product, then each step adds that of the states. */
-#include "ops/dropout.h"
 #include "ref/rnn.h"
 
 #include <string.h>
@@ -207,18 +206,6 @@ static void store_output(const forward *f)
     dn_ref_rnn_fill_padding(j, y, to, j->a->fill);
 }
 
-/* The forward call takes the next number of the states' calls, and leaves the one that it used in the reserve space. */
-static void keep_head(const dn_rnn_job *j)
-{
-    dn_dropout_state state = { 0 };
-    if (j->q->dropout)
-        memcpy(&state, j->a->aux[DN_AUX_STATES], sizeof state);
-    memcpy(dn_ref_rnn_section(j, j->at.head, 0, 0), &state, sizeof state);
-    state.call++;
-    if (j->q->dropout)
-        memcpy(j->a->aux[DN_AUX_STATES], &state, sizeof state);
-}
-
 static dn_status run(dn_handle *h, const dn_plan *plan, const dn_args *a)
 {
     (void)h;
@@ -239,7 +226,7 @@ static dn_status run(dn_handle *h, const dn_plan *plan, const dn_args *a)
     }
     store_output(&f);
     if (train)
-        keep_head(j);
+        dn_ref_rnn_keep_head(j);
     return DN_SUCCESS;
 }
 

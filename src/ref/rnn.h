@@ -74,6 +74,8 @@ bool dn_ref_rnn_drops(const dn_rnn_job *j, int layer);  /* dropout stands before
 void dn_ref_rnn_drop(const dn_rnn_job *j, int layer);   /* fills j->dropped with the input of this layer */
 /* Scales what dropout before this layer keeps of values at .. at + n - 1 of a row and clears the rest. */
 void dn_ref_rnn_mask(const dn_rnn_job *j, int layer, int64_t row, int64_t at, int64_t n, double *v);
+/* The forward call takes the next number of the states' calls, and leaves the one that it used in the reserve space. */
+void dn_ref_rnn_keep_head(const dn_rnn_job *j);
 /* A section of the reserve space with n values per row: rows past the ends of sequences are cleared. */
 void dn_ref_rnn_clear_padding(const dn_rnn_job *j, unsigned char *section, int64_t n);
 /* Fills the rows past the ends of sequences of a padded tensor. */

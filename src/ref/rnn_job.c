@@ -162,6 +162,17 @@ void dn_ref_rnn_drop(const dn_rnn_job *j, int layer)
     dn_parallel(j->first[j->time], 1 + 4096 / j->width, drop_rows, &d);
 }
 
+void dn_ref_rnn_keep_head(const dn_rnn_job *j)
+{
+    dn_dropout_state state = { 0 };
+    if (j->q->dropout)
+        memcpy(&state, j->a->aux[DN_AUX_STATES], sizeof state);
+    memcpy(dn_ref_rnn_section(j, j->at.head, 0, 0), &state, sizeof state);
+    state.call++;
+    if (j->q->dropout)
+        memcpy(j->a->aux[DN_AUX_STATES], &state, sizeof state);
+}
+
 /* --- padding, weights, states --- */
 
 static void fill_row(const dn_rnn_job *j, void *base, int64_t offset, int64_t n, double value)

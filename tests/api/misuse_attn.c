@@ -176,6 +176,25 @@ static void call_free(call *c)
     CALL(cudnnDestroyAttnDescriptor, (c->never));
 }
 
+/* Layers whose largest batches no 64-bit number counts, or no sequence data descriptor describes. */
+static void sizes_past_counting(void)
+{
+    static const int large[][11] = {
+        {4, 4, 4, 2, 2, 2, 4, 1 << 30, 5, 1 << 30, 4}, {4, 4, 4, 2, 2, 2, 4, 3, 1 << 30, 1 << 30, 4}, {4, 4, 4, 0, 0, 1 << 30, 0, 3, 5, 2, 1},
+    };
+    static const char *const texts[] = {"queries of time 1073741824", "keys of time 1073741824", "output of time 3"};
+    cudnnAttnDescriptor_t d;
+    size_t w, k, r;
+    if (!api_ours)
+        return;
+    CALL(cudnnCreateAttnDescriptor, (&d));
+    for (int i = 0; i < 3; i++) {
+        CALL(cudnnSetAttnDescriptor, SET(d, 0, 4, 0.5, F32, F32, 0, large[i]));
+        ROW(cudnnGetMultiHeadAttnBuffers, (api_handle(), d, &w, &k, &r), BAD, "attnDesc allows", texts[i]);
+    }
+    CALL(cudnnDestroyAttnDescriptor, (d));
+}
+
 static void sizes_and_weights(const call *c, objects *o)
 {
     cudnnHandle_t h = api_handle();
@@ -291,6 +310,7 @@ void misuse_attn_calls(void **state)
     objects_make(&o);
     call_make(&c);
     sizes_and_weights(&c, &o);
+    sizes_past_counting();
     forward(&c);
     backward(&c);
     call_free(&c);

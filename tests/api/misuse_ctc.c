@@ -144,6 +144,7 @@ static void ctc_plain(const ctc_call *c, cudnnCTCLossDescriptor_t d)
     ROW(cudnnCTCLoss, (h, c->x, p, l, INTS(2, -1), s, k, c->x, g, DET, d, w, WS), BAD, "labelLengths[1] is -1");
     ROW(cudnnCTCLoss, (h, c->x, p, l, n, INTS(5, -1), k, c->x, g, DET, d, w, WS), BAD, "inputLengths[1] is -1");
     ROW(cudnnCTCLoss, (h, c->x, p, l, n, s, k, c->x, g, DET, d, NULL, WS), BAD, "workSpace is NULL");
+    ROW(cudnnCTCLoss, (h, c->x, p, l, n, s, k, c->x, g, DET, d, (char *)w + 4, WS - 4), BAD, "workspace is", "multiple of 16");
     ROW(cudnnCTCLoss, (h, c->x, p, l, n, s, k, NULL, NULL, DET, d, w, WS), OK, "");
 }
 
@@ -230,6 +231,29 @@ static void algorithm_objects(cudnnAlgorithmDescriptor_t d, cudnnAlgorithmPerfor
     ROW_OURS(cudnnDestroyAlgorithmPerformance, (r, -1), BAD, "numberToDestroy is -1");
 }
 
+/* A caller destroys the descriptor that a record began with, and gets another in its place: the record has no part in that one. */
+static void record_outlives_its_descriptor(void)
+{
+    cudnnAlgorithmPerformance_t r;
+    cudnnAlgorithmDescriptor_t own, d = NULL;
+    cudnnAlgorithm_t a;
+    cudnnStatus_t status;
+    float time;
+    size_t memory;
+    CALL(cudnnCreateAlgorithmPerformance, (&r, 1));
+    CALL(cudnnGetAlgorithmPerformance, (r, &own, &status, &time, &memory));
+    CALL(cudnnDestroyAlgorithmDescriptor, (own));
+    for (int i = 0; i < 4096 && d != own; i++) {
+        if (d)
+            CALL(cudnnDestroyAlgorithmDescriptor, (d));
+        CALL(cudnnCreateAlgorithmDescriptor, (&d));
+    }
+    assert_ptr_equal(d, own);
+    CALL(cudnnDestroyAlgorithmPerformance, (&r, 1));
+    ROW(cudnnGetAlgorithmDescriptor, (d, &a), OK, "");
+    CALL(cudnnDestroyAlgorithmDescriptor, (d));
+}
+
 static void algorithm_space(cudnnAlgorithmDescriptor_t d)
 {
     unsigned char space[64] = {0};
@@ -275,6 +299,7 @@ void misuse_algorithm(void **state)
         CALL(cudnnCreateAlgorithmDescriptor, (&dead));
         CALL(cudnnDestroyAlgorithmDescriptor, (dead));
         ROW(cudnnDestroyAlgorithmDescriptor, (dead), BAD, "destroyed");
+        record_outlives_its_descriptor();
         ROW(cudnnDestroyAlgorithmPerformance, (r, 1), BAD, "algoPerf[0]", "destroyed");
     }
     api_rows_done();

@@ -283,6 +283,45 @@ static void conv_plan(cudnnHandle_t h, objects *o, char *data)
     CALL(cudnnDestroyFusedOpsPlan, (plan));
 }
 
+/* Gradients through a batch normalisation, dy copied to dz: each result has memory of its own, and dz none of x's. */
+static void fork_plan(cudnnHandle_t h, objects *o, char *data)
+{
+    static const int descs[] = {CUDNN_PARAM_XDESC, CUDNN_PARAM_DYDESC, CUDNN_PARAM_DXDESC, CUDNN_PARAM_DZDESC};
+    static const int places[] = {CUDNN_PARAM_XDATA_PLACEHOLDER, CUDNN_PARAM_DYDATA_PLACEHOLDER, CUDNN_PARAM_DXDATA_PLACEHOLDER,
+                                 CUDNN_PARAM_DZDATA_PLACEHOLDER, CUDNN_PARAM_BN_SCALE_PLACEHOLDER};
+    cudnnFusedOpsConstParamPack_t k;
+    cudnnFusedOpsVariantParamPack_t v;
+    cudnnFusedOpsPlan_t plan;
+    cudnnFusedOpsPointerPlaceHolder_t one = CUDNN_PTR_ELEM_ALIGNED;
+    cudnnBatchNormMode_t mode = CUDNN_BATCHNORM_SPATIAL;
+    double eps = 1e-3;
+    size_t size = 0;
+    CALL(cudnnCreateFusedOpsConstParamPack, (&k, CUDNN_FUSED_DACTIVATION_FORK_DBATCHNORM));
+    CALL(cudnnCreateFusedOpsVariantParamPack, (&v, CUDNN_FUSED_DACTIVATION_FORK_DBATCHNORM));
+    CALL(cudnnCreateFusedOpsPlan, (&plan, CUDNN_FUSED_DACTIVATION_FORK_DBATCHNORM));
+    set(k, CUDNN_PARAM_BN_MODE, &mode);
+    set(k, CUDNN_PARAM_BN_SCALEBIAS_MEANVAR_DESC, o->chan);
+    for (int i = 0; i < 4; i++)
+        set(k, descs[i], o->x);
+    for (int i = 0; i < 5; i++)
+        set(k, places[i], &one);
+    CALL(cudnnMakeFusedOpsPlan, (h, plan, k, &size));
+    void *ws = api_alloc(size);
+#define SET(label, value) CALL(cudnnSetFusedOpsVariantParamPackAttribute, (v, label, value))
+    SET(CUDNN_PTR_XDATA, data), SET(CUDNN_PTR_DYDATA, data + 1024), SET(CUDNN_PTR_DXDATA, data + 2048), SET(CUDNN_PTR_BN_SCALE, data + 4032);
+    SET(CUDNN_PTR_WORKSPACE, ws), SET(CUDNN_SCALAR_SIZE_T_WORKSPACE_SIZE_IN_BYTES, &size), SET(CUDNN_SCALAR_DOUBLE_BN_EPSILON, &eps);
+    SET(CUDNN_PTR_DZDATA, data + 2048);
+    ROW(cudnnFusedOpsExecute, (h, plan, v), BAD, "CUDNN_PTR_DXDATA and CUDNN_PTR_DZDATA");
+    SET(CUDNN_PTR_DZDATA, data);
+    ROW(cudnnFusedOpsExecute, (h, plan, v), BAD, "CUDNN_PTR_XDATA and CUDNN_PTR_DZDATA");
+    SET(CUDNN_PTR_DZDATA, data + 1024);
+    ROW(cudnnFusedOpsExecute, (h, plan, v), OK, "");
+#undef SET
+    CALL(cudnnDestroyFusedOpsConstParamPack, (k));
+    CALL(cudnnDestroyFusedOpsVariantParamPack, (v));
+    CALL(cudnnDestroyFusedOpsPlan, (plan));
+}
+
 void misuse_fused_plans(void **state)
 {
     (void)state;
@@ -306,6 +345,8 @@ void misuse_fused_plans(void **state)
     ROW(cudnnFusedOpsExecute, (h, plan, other), BAD, "varPack for 3");
     final_run(h, plan, v, data);
     conv_plan(h, &o, data);
+    if (api_ours)
+        fork_plan(h, &o, data);
     CALL(cudnnDestroyFusedOpsConstParamPack, (k));
     CALL(cudnnDestroyFusedOpsVariantParamPack, (v));
     CALL(cudnnDestroyFusedOpsVariantParamPack, (other));

@@ -144,6 +144,34 @@ static void rnn_sizes(rnn *r, cudnnRNNDescriptor_t never)
     rnn_set_state(r->cd, r->c.type, 1, 3, 4);
 }
 
+/* More layers than half an int, and more bytes than a size_t. */
+static void rnn_past_counting(rnn *r)
+{
+    cudnnHandle_t h = api_handle();
+    cudnnRNNDescriptor_t d;
+    size_t a = 7, b;
+    void *m = NULL, *bias;
+    if (!api_ours)
+        return;
+    CALL(cudnnCreateRNNDescriptor, (&d));
+    CALL(cudnnSetRNNDescriptor_v8, (d, 0, CUDNN_RNN_RELU, CUDNN_RNN_NO_BIAS, CUDNN_BIDIRECTIONAL, 0, F32, F32, 0, 3, 1, 1, INT32_MAX, NULL, 1));
+    CALL(cudnnGetRNNWeightSpaceSize, (h, d, &a));
+    assert_int_equal(a, 4 * (2 * (3 + 1) + 3 * (2 * (uint64_t)INT32_MAX - 2)));
+    ROW(cudnnGetRNNWeightParams, (h, d, INT32_MAX, a, r->w, 1, r->hd, &m, r->cd, &bias), OK, "");
+    assert_ptr_equal(m, (char *)r->w + 4 * (8 + 3 * ((size_t)INT32_MAX - 2) + 2));
+    ROW(cudnnGetRNNTempSpaceSizes, (h, d, CUDNN_FWD_MODE_TRAINING, r->xd, &a, &b), BAD, "numLayers is 2147483647", "1 to 1073741823");
+    a = 7;
+    CALL(cudnnSetRNNDescriptor_v8, (d, 0, CUDNN_LSTM, CUDNN_RNN_NO_BIAS, 0, 0, F32, F32, 0, 1 << 29, 1 << 29, 1 << 29, 3, NULL, 1));
+    ROW(cudnnGetRNNWeightSpaceSize, (h, d, &a), NOSUP, "more bytes than");
+    CALL(cudnnSetRNNDescriptor_v8, (d, 0, CUDNN_LSTM, 2, 1, 0, F32, F32, 0, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, NULL, 1));
+    ROW(cudnnGetRNNWeightSpaceSize, (h, d, &a), NOSUP, "more bytes than");
+    ROW(cudnnGetRNNWeightParams, (h, d, INT32_MAX, SIZE_MAX, r->w, 7, r->hd, &m, r->cd, &bias), NOSUP, "more bytes than");
+    assert_int_equal(a, 7);
+    CALL(cudnnDestroyRNNDescriptor, (d));
+    rnn_set_state(r->hd, r->c.type, 1, 3, 4);
+    rnn_set_state(r->cd, r->c.type, 1, 3, 4);
+}
+
 #define FWD(h, d, mode, xd, x, yd, y, hd, cd, wsize, w, wrk, ws, rsize, rs) \
     (h, d, mode, r.len, xd, x, yd, y, hd, r.hx, r.hy, cd, r.cx, r.cy, wsize, w, wrk, ws, rsize, rs)
 #define TRAIN1(xd, yd, hd, cd) \
@@ -302,6 +330,7 @@ void misuse_rnn(void **state)
     api_handle();
     rnn_make(&r, &good);
     rnn_sizes(&r, never);
+    rnn_past_counting(&r);
     rnn_forward_rows(r, never);
     rnn_shapes(r);
     rnn_backward_rows(r);

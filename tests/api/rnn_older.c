@@ -258,7 +258,17 @@ void find_measures_the_call(void **state)
     rnn_free(&s);
 }
 
-/* A persistent plan is made for one batch size. */
+static void set_algorithm(cudnnRNNDescriptor_t desc, cudnnRNNAlgo_t number)
+{
+    cudnnAlgorithmDescriptor_t d;
+    cudnnAlgorithm_t algorithm = {.algo = {.RNNAlgo = number}};
+    CALL(cudnnCreateAlgorithmDescriptor, (&d));
+    CALL(cudnnSetAlgorithmDescriptor, (d, algorithm));
+    CALL(cudnnSetRNNAlgorithmDescriptor, (api_handle(), desc, d));
+    CALL(cudnnDestroyAlgorithmDescriptor, (d));
+}
+
+/* A persistent plan is made for one batch size and one type. */
 void plan_for_another_batch(void **state)
 {
     (void)state;
@@ -274,11 +284,20 @@ void plan_for_another_batch(void **state)
     CALL(cudnnSetPersistentRNNPlan, (r.desc, other));
     assert_int_equal(rnn_forward(&r, false), BAD);
     assert_non_null(strstr(api_error(), "3 sequences; the persistent plan of rnnDesc was made for 4"));
+    set_algorithm(r.desc, CUDNN_RNN_ALGO_STANDARD);  /* it has no use for the plan */
+    assert_int_equal(rnn_forward(&r, false), OK);
+    set_algorithm(r.desc, CUDNN_RNN_ALGO_PERSIST_DYNAMIC);
+    assert_int_equal(rnn_forward(&r, false), BAD);
     CALL(cudnnSetPersistentRNNPlan, (r.desc, plan));
     assert_int_equal(rnn_forward(&r, false), OK);
     CALL(cudnnDestroyPersistentRNNPlan, (plan));
     CALL(cudnnDestroyPersistentRNNPlan, (other));
     assert_int_equal(rnn_forward(&r, false), OK);
+    CALL(cudnnCreatePersistentRNNPlan, (r.desc, 3, F64, &other));
+    CALL(cudnnSetPersistentRNNPlan, (r.desc, other));
+    assert_int_equal(rnn_forward(&r, false), BAD);
+    assert_non_null(strstr(api_error(), "type f32; the persistent plan of rnnDesc was made for f64"));
+    CALL(cudnnDestroyPersistentRNNPlan, (other));
     rnn_free(&r);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the anydnn authors
  *
- * A recurrent network for tests of ref's rows: sizes, values in double, and a run of one direction on typed memory. */
+ * A recurrent network for tests of ref's and cpu's rows: sizes, values in double, and a run of one direction on typed memory. */
 #ifndef RNN_NET_H
 #define RNN_NET_H
 
@@ -152,20 +152,22 @@ static inline void set_pointers(const net *n, const memory *m, dn_args *a)
     a->reserve = n->reserve, a->reserve_size = n->reserve_size;
 }
 
-/* Runs one direction; strip: the states are not given. */
-static inline void run(net *n, dn_dir dir, bool strip)
+/* Runs one direction by the engine's first row; strip: the states are not given. */
+static inline void run_by(const dn_engine *engine, net *n, dn_dir dir, bool strip)
 {
     dn_handle h;
     dn_plan *plan;
     dn_args a;
     memory m;
     memset(&h, 0, sizeof h);
-    h.engine = &dn_ref_engine;
+    h.engine = engine;
     set_dir(n, dir);
     if (dn_problem_check(&n->p) != DN_SUCCESS)
         fail_msg("%s", dn_error_text());
-    const dn_solver *s = dn_solver_at(&dn_ref_engine, DN_OP_RNN, dir, 0);
+    const dn_solver *s = dn_solver_at(engine, DN_OP_RNN, dir, 0);
     assert_non_null(s);
+    if (dn_solver_refuses(s, &n->p))
+        fail_msg("%s: %s", s->name, dn_solver_refuses(s, &n->p));
     assert_int_equal(dn_plan_make(&h, s, &n->p, &plan), DN_SUCCESS);
     memory_make(n, &m);
     set_pointers(n, &m, &a);
@@ -182,6 +184,11 @@ static inline void run(net *n, dn_dir dir, bool strip)
     dn_plan_free(plan);
     dn_handle_close(&h);
     memory_take(n, &m);
+}
+
+static inline void run(net *n, dn_dir dir, bool strip)
+{
+    run_by(&dn_ref_engine, n, dir, strip);
 }
 
 /* Where row (t, b) of a sequence of this width begins. */

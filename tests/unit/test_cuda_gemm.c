@@ -17,9 +17,11 @@ typedef struct product {
     int m, n, k, batch, turn_a, turn_b;  /* turned: A lies as [k][m], B as [n][k] */
     dn_dtype type, type_c;
     int pad, skew;                       /* elements behind each row; elements before the first, as misaligned as they make it */
+    int aligned;                         /* rows begin at multiples of 8 elements */
     int odd;                             /* bytes before everything: elements that lie across their own size */
     double alpha, beta;
     int bias, parts, f64;
+    int every;                           /* of so many elements of C one is compared; 0: all are */
 } product;
 
 typedef struct matrix {
@@ -27,6 +29,7 @@ typedef struct matrix {
     int64_t rows, columns, ld, pitch, elements;
     size_t before, bytes;
     unsigned char *host;
+    double *value;           /* what host holds, by element */
     void *device;
 } matrix;
 
@@ -44,16 +47,20 @@ static void make(matrix *x, dn_dtype type, int64_t rows, int64_t columns, const 
 {
     size_t size = dn_dtype_size(type);
     *x = (matrix){ .type = type, .rows = rows, .columns = columns, .ld = columns + p->pad };
+    if (p->aligned)
+        x->ld = (x->ld + 7) / 8 * 8;
     x->pitch = rows * x->ld + 8 * p->skew;
     x->elements = x->pitch * p->batch;
     x->before = (size_t)p->skew * size + (size_t)p->odd;
     x->bytes = x->before + (size_t)x->elements * size;
     x->host = malloc(x->bytes);
+    x->value = malloc((size_t)x->elements * sizeof(double));
     assert_non_null(x->host);
+    assert_non_null(x->value);
     memset(x->host, 0xff, x->bytes);
     for (int64_t i = 0; i < x->elements; i++)
         if (i % x->pitch < rows * x->ld && i % x->pitch % x->ld < columns)
-            dn_store(type, x->host + x->before, i, draw());
+            dn_store(type, x->host + x->before, i, x->value[i] = draw());
     assert_int_equal(dn_mem_alloc(&handle, x->bytes, &x->device), DN_SUCCESS);
     assert_int_equal(dn_mem_copy_in(&handle, x->device, x->host, x->bytes), DN_SUCCESS);
 }
@@ -62,6 +69,7 @@ static void drop(matrix *x)
 {
     dn_mem_free(&handle, x->device);
     free(x->host);
+    free(x->value);
 }
 
 static dn_elements elements(const matrix *x)
@@ -73,7 +81,7 @@ static dn_elements elements(const matrix *x)
 
 static double at(const matrix *x, int64_t batch, int64_t i, int64_t j, int turned)
 {
-    return dn_load(x->type, x->host + x->before, batch * x->pitch + (turned ? j * x->ld + i : i * x->ld + j));
+    return x->value[batch * x->pitch + (turned ? j * x->ld + i : i * x->ld + j)];
 }
 
 static double truth(const product *p, const matrix *a, const matrix *b, const matrix *c, const matrix *bias, int64_t batch, int64_t i, int64_t j)
@@ -100,6 +108,8 @@ static void compare(const product *p, const matrix *a, const matrix *b, const ma
             assert_memory_equal(got + c->before + (size_t)e * size, c->host + c->before + (size_t)e * size, size);
             continue;
         }
+        if (p->every && e % p->every)
+            continue;
         double want = truth(p, a, b, c, bias, batch, i, j), v = dn_load(c->type, got + c->before, e);
         double limit = fabs(want) * step + p->k * (p->f64 ? 1e-15 : 2e-7);
         if (!(fabs(v - want) <= limit))
@@ -107,6 +117,11 @@ static void compare(const product *p, const matrix *a, const matrix *b, const ma
                      p->turn_a, p->turn_b, (int)i, (int)j, (int)batch, v, want);
     }
     free(got);
+}
+
+static bool has_wgmma(void)
+{
+    return dn_cuda_device_of(&handle)->sm == 90 && dn_cu_table->TensorMapEncodeTiled;
 }
 
 static void check(const product *p)
@@ -133,6 +148,8 @@ static void check(const product *p)
     assert_int_equal(dn_cuda_gemm_prepare(&handle, p->type, p->f64, &f), DN_SUCCESS);
     if (!p->f64 && dn_cuda_device_of(&handle)->sm >= 80)
         assert_non_null(f.tiled[0][0]);
+    if (p->aligned && has_wgmma())
+        assert_true(dn_gemm_wgmma_takes(&f, &g));
     assert_int_equal(dn_cuda_gemm(&handle, &f, &g, room), DN_SUCCESS);
     assert_int_equal(dn_mem_sync(&handle), DN_SUCCESS);
     compare(p, &a, &b, &c, &bias);
@@ -204,6 +221,37 @@ static void test_wide_tiles(void **state)
         }
 }
 
+/* What the kernels for capability 9.0 take: each tile, sums by one block and by clusters, edges within a box and whole boxes outside. */
+static void test_aligned(void **state)
+{
+    (void)state;
+    static const product shapes[] = {
+        { .m = 130, .n = 150, .k = 1000, .batch = 1, .alpha = -0.5, .beta = 2, .bias = 1 },
+        { .m = 33, .n = 201, .k = 264, .batch = 3, .skew = 8, .alpha = 1, .bias = 1 },
+        { .m = 203, .n = 57, .k = 139, .batch = 2, .pad = 5, .alpha = 1, .beta = 1 },
+        { .m = 2100, .n = 140, .k = 72, .batch = 1, .alpha = 2, .bias = 1 },
+        { .m = 16, .n = 1027, .k = 190, .batch = 1, .alpha = 1, .beta = 1, .bias = 1 },
+        { .m = 100, .n = 99, .k = 300, .batch = 24, .alpha = 1 },
+        { .m = 130, .n = 129, .k = 20, .batch = 34, .alpha = 1, .beta = -1 },
+        { .m = 131, .n = 130, .k = 460, .batch = 17, .alpha = 1 },
+        { .m = 2043, .n = 2150, .k = 1165, .batch = 1, .alpha = 0.5, .bias = 1, .every = 997 },
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int turns = 0; turns < 4; turns++) {
+            product p = shapes[s];
+            if (p.every && !has_wgmma())
+                continue;
+            p.aligned = 1, p.turn_a = turns / 2, p.turn_b = turns % 2;
+            p.type = types[(turns + s) % 2];
+            p.type_c = (turns / 2 + s) % 2 ? DN_F32 : p.type;
+            check(&p);
+            p.type = types[(turns + s + 1) % 2];
+            p.type_c = (turns / 2 + s) % 2 ? p.type : DN_F32;
+            if (p.m < 1000 && p.batch < 16)
+                check(&p);
+        }
+}
+
 static void test_f64(void **state)
 {
     (void)state;
@@ -218,7 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_tiles), cmocka_unit_test(test_edges), cmocka_unit_test(test_parts), cmocka_unit_test(test_wide_tiles),
-        cmocka_unit_test(test_f64),
+        cmocka_unit_test(test_aligned), cmocka_unit_test(test_f64),
     };
     const char *why = dn_cuda_engine.probe();
     if (why) {

@@ -60,11 +60,11 @@ static void score(dn_attn_call *c)
 static void softmax(dn_attn_call *c, const void *len_q, const void *len_k)
 {
     const dn_attn_size *z = &c->z;
-    const int *window = (const int *)((uintptr_t)c->work + c->w.window);
+    const uintptr_t window = (uintptr_t)c->work + c->w.window;  /* a number: work is NULL where the size alone is asked for */
     dn_attn_softmax_view v = { .score = (const void *)((uintptr_t)c->work + c->w.score), .prob = dn_attn_array(c->type, c->kept, c->r.prob),
                                .lines = z->heads * z->rows_q, .rows_q = z->rows_q, .times = (int)z->s, .keys = (int)z->t,
-                               .first = (int)c->first, .beams = (int)(z->bk == 1 ? z->bq : 1), .len_q = len_q, .len_k = len_k, .lo = window,
-                               .hi = window + c->p->t[DN_X].dims[0], .mask = dn_attn_mask_from(c, 0) };
+                               .first = (int)c->first, .beams = (int)(z->bk == 1 ? z->bq : 1), .len_q = len_q, .len_k = len_k, .lo = (const int *)window,
+                               .hi = (const int *)(window + (size_t)c->p->t[DN_X].dims[0] * sizeof(int)), .mask = dn_attn_mask_from(c, 0) };
     if (v.mask.state)
         v.kept = dn_attn_array(c->type, c->work, c->w.dropped);
     dn_attn_launch(c, DN_ATTN_SOFTMAX_FN, v.lines * 32, &v);

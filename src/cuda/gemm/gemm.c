@@ -46,7 +46,7 @@ static dn_status prepare_tiled(dn_handle *h, dn_dtype type, dn_gemm_functions *f
             }
         }
     f->type = type;
-    return DN_SUCCESS;
+    return type == DN_F32 ? DN_SUCCESS : dn_gemm_wgmma_prepare(h, f);
 }
 
 dn_status dn_cuda_gemm_prepare(dn_handle *h, dn_dtype type, bool f64, dn_gemm_functions *f)
@@ -123,6 +123,8 @@ static dn_status product(dn_handle *h, const dn_gemm_functions *f, const dn_gemm
 
 dn_status dn_cuda_gemm(dn_handle *h, const dn_gemm_functions *f, const dn_gemm *given, void *workspace)
 {
+    if (takes_tiled(f, given) && dn_gemm_wgmma_takes(f, given))
+        return dn_gemm_wgmma_run(h, f, given);
     dn_gemm g = *given;
     g.parts = workspace ? (int)parts_of(g.m, g.n, g.k, g.batch) : 1;
     g.part = dn_ceil_div(dn_ceil_div(g.k, g.parts), DN_GEMM_STEP) * DN_GEMM_STEP;

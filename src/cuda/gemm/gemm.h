@@ -23,6 +23,28 @@ typedef struct dn_gemm {
     void *partial;                   /* [parts][batch][m][n] */
 } dn_gemm;
 
+/* What the kernels for capability 9.0 are given: A and B by the driver's descriptions of tensors (CUtensorMap, opaque). */
+#if defined(__cplusplus)
+#define DN_GEMM_ALIGNED alignas(64)
+#else
+#define DN_GEMM_ALIGNED _Alignas(64)
+#endif
+typedef struct dn_gemm_map {
+    DN_GEMM_ALIGNED unsigned long long words[16];
+} dn_gemm_map;
+
+typedef struct dn_gemm_wgmma {
+    dn_gemm_map a, b;
+    dn_gemm g;             /* wide_c: four elements of C begin at multiples of four */
+    int m_tiles, n_tiles;
+    int tiles;             /* of all products; times split */
+    int stages;            /* of shared memory */
+    int split;             /* blocks of a cluster, each with a range of k: 1, 2, 4, 8 */
+} dn_gemm_wgmma;
+
+/* k of a stage; the most stages; rows of tiles that are walked together */
+enum { DN_WGMMA_STEP = 64, DN_WGMMA_STAGES = 8, DN_WGMMA_BAND = 16 };
+
 enum { DN_GEMM_STEP = 32, DN_GEMM_THREADS = 256, DN_GEMM_STAGES_128 = 4, DN_GEMM_STAGES_64 = 6 };
 
 #endif

@@ -50,7 +50,7 @@ typedef struct dn_bn_fast {
 enum {
     DN_BN_GROUP = 8, DN_BN_HELD_TRAIN = 256, DN_BN_HELD_BWD = 192,  /* channels at most; threads of a quarter of an SM */
     /* ring: threads that sum, and that write; all; chunks and blocks of a team at most */
-    DN_BN_RING_WORK = 256, DN_BN_RING_THREADS = 2 * DN_BN_RING_WORK + 32 * 4, DN_BN_RING_CHUNKS = 28, DN_BN_RING_PARTS = 160
+    DN_BN_RING_WORK = 256, DN_BN_RING_THREADS = 2 * DN_BN_RING_WORK + 32 * 4, DN_BN_RING_CHUNKS = 31, DN_BN_RING_PARTS = 160
 };
 typedef struct dn_bn_held {
     dn_bn_fast f;                /* ring: part is one word of 16 bytes for each channel and block of a team, zero before */

@@ -121,7 +121,7 @@ const char *dn_bn_check_nhwc(const dn_problem *p, dn_dtype type)
 }
 
 /* --- held in shared memory --- */
-enum { HELD_QUARTER = 52 << 10, HELD_STATIC = 6 << 10 };  /* bytes of a quarter of an SM, and beside the dynamic ones */
+enum { HELD_QUARTER = 54 << 10, HELD_STATIC = 6 << 10, RING_PLANE = 2048 };  /* bytes of a quarter of an SM, and beside the dynamic ones; of a plane at least */
 
 /* Channels that make whole vectors together. */
 static int held_group(const dn_problem *p)
@@ -181,8 +181,10 @@ const char *dn_bn_check_group(const dn_problem *p, dn_dtype type)
 const char *dn_bn_check_ring(const dn_problem *p, dn_dtype type)
 {
     const char *why = check_held(p, type);
-    if (!why && held_group(p) > 1 && held_run(p) > DN_BN_RING_WORK)
-        why = "needs smaller planes, or such as are whole vectors";
+    if (!why && held_group(p) > 1)
+        why = "needs planes of whole vectors";
+    if (!why && held_run(p) * 16 < RING_PLANE)  /* a warp takes long to ask for many small pieces of memory */
+        why = "needs planes of 2048 bytes";
     return why;
 }
 
@@ -354,15 +356,15 @@ static void shape_group(fast_state *s, const dn_problem *p)
     s->held.shared = (unsigned)held_bytes(p, quarters);
 }
 
-/* Blocks of a team: groups of `bytes` in parts of `most` bytes, so that several are under way in a block at once; of the numbers up to twice
+/* Blocks of a team: channels of `bytes` in parts of `most` bytes, so that several are under way in a block at once; of the numbers up to twice
  * the least, that which leaves fewest blocks idle. */
-static int ring_parts(int blocks, int64_t groups, int64_t bytes, int64_t most)
+static int ring_parts(int blocks, int64_t channels, int64_t bytes, int64_t most)
 {
     int least_parts = (int)least((bytes + most - 1) / most, blocks), best = least_parts;
     double best_use = 0;
     for (int parts = least_parts; parts <= blocks && (parts <= 2 * least_parts || !best_use); parts++) {
-        int64_t teams = least(blocks / parts, groups), rounds = (groups + teams - 1) / teams;
-        double use = (double)(groups * parts) / (double)(rounds * blocks);
+        int64_t teams = least(blocks / parts, channels), rounds = (channels + teams - 1) / teams;
+        double use = (double)(channels * parts) / (double)(rounds * blocks);
         if (use > best_use * 1.005) {
             best_use = use;
             best = parts;
@@ -373,22 +375,21 @@ static int ring_parts(int blocks, int64_t groups, int64_t bytes, int64_t most)
 
 static const char *shape_ring(const dn_handle *h, fast_state *s, const dn_problem *p)
 {
-    enum { VECTORS = 2, ITEM = 36 << 10 };  /* of a thread in a chunk; bytes of a group's part */
+    enum { VECTORS = 2, PART = 36 << 10, PART_BWD = 52 << 10 };  /* of a thread in a chunk; bytes of a channel's part */
     dn_bn_held *k = &s->held_params;
     const dn_cuda_device *d = dn_cuda_device_of(h);
     int blocks = d->sm_count < DN_BN_RING_PARTS ? d->sm_count : DN_BN_RING_PARTS;
-    int64_t vectors = nchw_of(p).n * (int64_t)k->run, groups = nchw_of(p).c / k->group;
-    int64_t sums = k->group > 1 ? 2 * 4 * DN_BN_RING_WORK * (int64_t)sizeof(float) : 0;
-    k->step = k->group > 1 ? DN_BN_RING_WORK / k->run * k->run : DN_BN_RING_WORK;
+    int64_t vectors = nchw_of(p).n * (int64_t)k->run, channels = nchw_of(p).c;
+    k->step = DN_BN_RING_WORK;
     k->slice = k->step * VECTORS;
-    int64_t chunk = (int64_t)k->slice * 16 * held_tensors(p), room = (int64_t)d->shared_max - HELD_STATIC - sums;
+    int64_t chunk = (int64_t)k->slice * 16 * held_tensors(p), room = (int64_t)d->shared_max - HELD_STATIC;
     k->chunks = (int)least(room / chunk, DN_BN_RING_CHUNKS);
-    k->parts = ring_parts(blocks, groups, vectors * 16 * held_tensors(p), ITEM);
-    k->teams = (int)least(blocks / k->parts, groups);
+    k->parts = ring_parts(blocks, channels, vectors * 16 * held_tensors(p), held_tensors(p) > 1 ? PART_BWD : PART);
+    k->teams = (int)least(blocks / k->parts, channels);
     if (room < 2 * chunk || vectors / k->parts / k->slice + 2 > k->chunks)
         return "a part of the channels does not fit into shared memory";
     grid_line(&s->held, (int64_t)k->teams * k->parts, 1, DN_BN_RING_THREADS);
-    s->held.shared = (unsigned)(chunk * k->chunks + sums);
+    s->held.shared = (unsigned)(chunk * k->chunks);
     s->held.cooperative = k->parts > 1;
     s->words = k->parts > 1 ? 16 * (size_t)nchw_of(p).c * (size_t)k->parts : 0;
     return NULL;

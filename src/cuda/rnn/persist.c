@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { SMS_TYPICAL = 132, CLUSTER_LARGE = 16, CLUSTER_PORTABLE = 8 };
+enum { SMS_TYPICAL = 132, SHARED_TYPICAL = 227 * 1024, CLUSTER_LARGE = 16, CLUSTER_PORTABLE = 8 };
 
 typedef struct cluster_state {
     dn_cuda_grid grid;
@@ -21,8 +21,12 @@ static const char *cluster_check(const dn_problem *p, dn_dtype type)
     if (why)
         return why;
     dn_rnn_persist_size s = dn_rnn_persist_size_of(p);
-    dn_rnn_persist_plan plan;
-    return dn_rnn_persist_choose(&s, CLUSTER_LARGE, SMS_TYPICAL, &plan) ? NULL : "the weights of a layer do not fit a cluster";
+    dn_rnn_persist_plan plan, grid;
+    if (!dn_rnn_persist_choose(&s, CLUSTER_LARGE, SMS_TYPICAL, &plan))
+        return "the weights of a layer do not fit a cluster";
+    /* Backward the blocks of a cluster send the more, the more units there are. */
+    bool other = s.backward && type != DN_F32 && dn_rnn_persist_grid(&s, SMS_TYPICAL, SHARED_TYPICAL, &grid);
+    return other && grid.launches == 1 && grid.cost < 0.9 * plan.cost ? "takes longer than the grid's blocks" : NULL;
 }
 
 static const char *check_f16(const dn_problem *p)

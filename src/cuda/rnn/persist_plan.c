@@ -9,7 +9,7 @@
 
 enum {
     SHARED_MOST = 227 * 1024, WARPS_MOST = 8, HIDDEN_MOST = 1024,
-    GRID_STEP = 3500,   /* clocks of a step that does nothing: two ways through the L2 cache, and a sum over warps */
+    GRID_STEP = 2600,   /* clocks of a step that does nothing: two ways through the L2 cache, and a sum over warps */
     BULK_PIECES = 128,  /* with fewer 128 bytes for all blocks, a warp's stores are faster than bulk copies */
 };
 
@@ -95,8 +95,9 @@ static bool try_backward(const dn_rnn_persist_size *s, int sm_count, int blocks,
     bool exists = nt <= 2 && (squares == 1 || s->type != DN_F32);
     if (!exists || nt % squares || eights * nt > WARPS * squares || (squares > 1 && eights * nt <= WARPS) || shared > SHARED_MOST)
         return false;
-    double step = step_cost(WARPS, depth, tiles * depth * ((nt + 1) / 2), WARPS * (depth * ((nt + 1) / 2) * 512.0 + rest * 512.0) + (double)parts,
-                            squares, (double)parts, blocks);
+    double step = (gates_of(s) > 1 ? 1.25 : 1) * step_cost(WARPS, depth, tiles * depth * ((nt + 1) / 2),
+                                                           WARPS * (depth * ((nt + 1) / 2) * 512.0 + rest * 512.0) + (double)parts, squares,
+                                                           (double)parts, blocks);
     *plan = (dn_rnn_persist_plan){ .nt = nt, .split = squares, .threads = WARPS * 32, .shared = (unsigned)shared };
     plan->params.row_warps = tiles;
     plan->params.depth = depth;
@@ -145,8 +146,8 @@ static bool try_grid(const dn_rnn_persist_size *s, int sm_count, size_t shared_m
     plan->together = sm_count / blocks;
     plan->launches = (plan->params.slices * s->directions + plan->together - 1) / plan->together;
     plan->exchange = (size_t)(2 * WARPS * depth * halves) * 512;
-    plan->cost = plan->launches * (GRID_STEP + 16.0 * depth * rows * tiles * halves + (double)(WARPS * depth * halves) * 512 / 30
-                                   + rest * rows * tiles * 16.0);
+    plan->cost = plan->launches * (GRID_STEP + 12.0 * depth * rows * tiles * halves + (double)(WARPS * depth * halves) * 512 / 40
+                                   + rest * rows * tiles * 12.0);
     return true;
 }
 
