@@ -127,7 +127,7 @@ help:
 	@echo "make check-real       the tool against the vendor's wheels (several gigabytes from the package index, kept in REAL=$(BUILD)/real)"
 	@echo "make check-oracle     recurrent networks, attention and CTC loss against PyTorch on the CPU (as root installs python3-torch; PYTHON=one that imports torch)"
 	@echo "make check-wine       the tool's rules for Windows against Wine's loader (needs wine64 and gcc-mingw-w64-x86-64)"
-	@echo "make check-gpu        build with kernels, then everything that needs a GPU (GPU_ARCHS=90a); the folder $(GPU) may be copied to another machine"
+	@echo "make check-gpu        build with kernels, then everything that needs a GPU (GPU_ARCHS=90a); $(GPU).tar.xz may be copied to another machine"
 	@echo "make bench-gpu        our kernels against another library's (VENDOR=path of its libcudnn.so.9)"
 	@echo "make check-kernels    resource use of every kernel: no stack frame in a tuned one"
 	@echo "make clean      remove $(BUILD) and $(DIST)"

@@ -4,7 +4,7 @@
 #
 # Collects what check_gpu.sh and bench_gpu.sh need into one folder that runs on a machine with a GPU and nothing else: programs, libraries,
 # lists, golden files.
-#   tools/gpu_folder.sh BUILD_DIR FOLDER
+#   tools/gpu_folder.sh BUILD_DIR FOLDER      also writes FOLDER.tar.xz, which is what to copy: each program and library holds all kernels
 set -eu
 build=${1:?usage: gpu_folder.sh BUILD_DIR FOLDER}
 folder=${2:?usage: gpu_folder.sh BUILD_DIR FOLDER}
@@ -23,4 +23,5 @@ ${CC:-cc} -O2 "$source/examples/train_digits.c" -I "$source/include/v8" -I "$sou
     -o "$folder/example/train_digits"
 cp "$source/examples/digits.csv" "$folder/example/"
 find "$folder/bin" "$folder/tests" "$folder/lib" "$folder/deps" -type f -exec strip {} +
-du -sh "$folder"
+tar -C "$(dirname "$folder")" -cf - "$(basename "$folder")" | xz -T0 -3 >"$folder.tar.xz"
+du -sh "$folder" "$folder.tar.xz"
