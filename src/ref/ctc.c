@@ -28,6 +28,7 @@ typedef struct sample {
     const job *j;
     const int32_t *label;
     int64_t n, steps, labels, states;
+    bool lost;              /* a length before it is longer than allowed, so where its labels lie is not known */
     double *log_a;          /* steps x states */
     double *log_b, *ahead;  /* states: of this step; log y + log b of the next one */
     double *log_y, *sum;    /* classes */
@@ -166,7 +167,7 @@ static void backward(const sample *s, double log_p)
 /* Labels and lengths that the arrays may not hold: there is no answer, and nothing outside of the tensors may be read. */
 static bool is_broken(const sample *s)
 {
-    if (s->steps < 0 || s->steps > s->j->steps || s->labels < 0 || s->labels > s->j->p->u.ctc.max_label)
+    if (s->lost || s->steps < 0 || s->steps > s->j->steps || s->labels < 0 || s->labels > s->j->p->u.ctc.max_label)
         return true;
     for (int64_t i = 0; i < s->labels; i++)
         if (s->label[i] < 0 || s->label[i] >= s->j->classes)
@@ -213,7 +214,8 @@ static void run_slots(void *ctx, int64_t begin, int64_t end)
             s.labels = j->label_lengths[s.n];
             if (s.n % j->slots == slot)
                 run_sample(&s);
-            s.label += s.labels > 0 ? s.labels : 0;
+            s.lost = s.lost || s.labels > j->p->u.ctc.max_label;
+            s.label += s.labels > 0 && !s.lost ? s.labels : 0;
         }
     }
 }

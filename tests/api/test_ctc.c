@@ -199,6 +199,23 @@ static void L46_long_labels(void **state)
 }
 
 /* pytorch/pytorch #14401: a sample's loss and gradients in a batch of samples of other lengths are those that it has alone. */
+/* Lengths in device memory are seen by the kernels alone: one past the descriptor's longest breaks its sample and those behind it, whose labels
+ * cannot be found; nothing is read for them. */
+static void length_that_cannot_be(void **state)
+{
+    (void)state;
+    if (!api_ours)
+        skip();
+    int label[] = {1, 2, 3}, lengths[] = {2, 1, 1}, wrong[] = {2, 1 << 20, 1}, steps[] = {4, 4, 4};
+    ctc c = ctc_new(4, 3, 4, label, lengths, steps);
+    tens_fill(&c.x, 0.5);
+    c.label_lengths = wrong;
+    assert_int_equal(ctc_run(&c, 1, CUDNN_NOT_PROPAGATE_NAN), OK);
+    assert_true(isfinite(cost(&c, 0)));
+    assert_true(isnan(cost(&c, 1)) && isnan(cost(&c, 2)));
+    ctc_free(&c);
+}
+
 static void L47_lengths_of_other_samples(void **state)
 {
     (void)state;
@@ -276,7 +293,7 @@ static void many_classes_and_labels(void **state)
 
 static const struct CMUnitTest tests[] = {
     DATA_TEST(descriptor_life), DATA_TEST(L44_gradients_past_the_length), DATA_TEST(L45_empty_target), DATA_TEST(L46_long_labels),
-    DATA_TEST(L47_lengths_of_other_samples), DATA_TEST(always_the_same_bits),
+    DATA_TEST(L47_lengths_of_other_samples), DATA_TEST(length_that_cannot_be), DATA_TEST(always_the_same_bits),
     DATA_TEST(many_classes_and_labels),
 };
 

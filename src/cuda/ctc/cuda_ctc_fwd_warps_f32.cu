@@ -94,17 +94,22 @@ enum { FINE, SHORT, BROKEN };
 DN_FN int look(const dn_ctc_warps *p, sample *s, int *count)
 {
     int t = (int)threadIdx.x, before = 0, bad = 0, need = 0;
-    if (t < 3)
+    if (t < 4)
         count[t] = 0;
     __syncthreads();
-    for (int m = t; m < s->n; m += THREADS)
+    for (int m = t; m < s->n; m += THREADS) {
+        bad |= p->c.label_lengths[m] > p->c.max_label;  /* where the labels after it lie is not known */
         before += max(p->c.label_lengths[m], 0);
+    }
     if (before)
         atomicAdd(&count[0], before);
+    if (bad)
+        atomicAdd(&count[3], bad);
+    bad = 0;
     s->steps = p->c.input_lengths[s->n];
     s->labels = p->c.label_lengths[s->n];
     __syncthreads();
-    if (s->steps < 0 || s->steps > p->c.steps || s->labels < 0 || s->labels > p->c.max_label)
+    if (count[3] || s->steps < 0 || s->steps > p->c.steps || s->labels < 0 || s->labels > p->c.max_label)
         return BROKEN;
     const int *from = p->c.labels + count[0];
     for (int i = t; i < s->labels; i += THREADS) {
@@ -388,7 +393,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) cuda_ctc_fwd_warps_f32(con
     extern __shared__ uint4 shared[];
     float *memory = (float *)shared;
 #endif
-    __shared__ int count[3];
+    __shared__ int count[4];
     sample s;
     s.n = (int)blockIdx.x;
     s.label = (int *)memory;

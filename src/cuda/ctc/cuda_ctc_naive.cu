@@ -56,8 +56,13 @@ DN_FN double log_y(const dn_ctc_naive *p, const sample *s, int t, int k)
 DN_FN int look(const dn_ctc_naive *p, sample *s, double *sh)
 {
     double before = 0, bad = 0, need = 0;
-    for (int m = (int)threadIdx.x; m < s->n; m += DN_CTC_NAIVE_BLOCK)
+    for (int m = (int)threadIdx.x; m < s->n; m += DN_CTC_NAIVE_BLOCK) {
         before += p->c.label_lengths[m] > 0 ? p->c.label_lengths[m] : 0;
+        bad += p->c.label_lengths[m] > p->c.max_label;
+    }
+    if (block_sum(bad, sh) > 0)
+        return BROKEN;  /* where its labels lie is not known */
+    bad = 0;
     s->label = p->c.labels + (dn_s64)block_sum(before, sh);
     s->steps = p->c.input_lengths[s->n];
     s->labels = p->c.label_lengths[s->n];
