@@ -10,6 +10,8 @@
 #include "rnn.h"
 #include "transform.h"
 
+#include <string.h>
+
 dn_pool dn_handle_pool = DN_POOL("handle", 0x4c444e48, dn_handle);
 dn_pool dn_tensor_pool = DN_POOL("tensor descriptor", 0x4e455444, dn_tensor_desc);
 dn_pool dn_filter_pool = DN_POOL("filter descriptor", 0x544c4644, dn_filter_desc);
@@ -43,14 +45,19 @@ static dn_pool *const pools[] = {
 #endif
 };
 
+static const char *article(const dn_pool *pool)
+{
+    return strchr("aeiouLR", *pool->type) ? "an" : "a";  /* LRN and RNN are spelled out */
+}
+
 /* What the pointer is instead, for the text. */
 static dn_status not_live(dn_pool *pool, const void *p, const char *name)
 {
     if (!p)
-        return dn_fail(DN_BAD_PARAM, "%s is NULL; it must be a %s", name, pool->type);
+        return dn_fail(DN_BAD_PARAM, "%s is NULL; it must be %s %s", name, article(pool), pool->type);
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
         if (pools[i] != pool && dn_pool_live(pools[i], p))
-            return dn_fail(DN_BAD_PARAM, "%s is a %s; it must be a %s", name, pools[i]->type, pool->type);
+            return dn_fail(DN_BAD_PARAM, "%s is %s %s; it must be %s %s", name, article(pools[i]), pools[i]->type, article(pool), pool->type);
     return dn_fail(DN_BAD_PARAM, "%s (%p) is no live %s; it was destroyed, or never created by this library", name, p, pool->type);
 }
 

@@ -98,7 +98,7 @@ void misuse_attn_desc(void **state)
     sequence(s);
     layer(d, &o);
     if (api_ours) {
-        ROW(cudnnDestroySeqDataDescriptor, ((cudnnSeqDataDescriptor_t)(void *)d), BAD, "seqDataDesc is a attention descriptor");
+        ROW(cudnnDestroySeqDataDescriptor, ((cudnnSeqDataDescriptor_t)(void *)d), BAD, "seqDataDesc is an attention descriptor");
         ROW(cudnnDestroyAttnDescriptor, ((cudnnAttnDescriptor_t)(void *)s), BAD, "attnDesc is a sequence data descriptor");
     }
     CALL(cudnnDestroySeqDataDescriptor, (s));

@@ -40,7 +40,7 @@ static void rnn_desc(cudnnRNNDescriptor_t d)
     ROW(cudnnSetRNNDescriptor_v8, SET(0, 2, 2, 0, 0, 3, 0, 0, 0, 4, 4, 1, 0), BAD, "inputSize is 0");
     ROW_V(cudnnSetRNNDescriptor_v8, SET(1, 2, 2, 0, 0, 0, 0, 0, 3, 4, 2, 1, 0), OK, NOSUP, STRICT_REASON, "");
     ROW_OURS(cudnnSetRNNDescriptor_v8, (d, 0, 2, 2, 0, 0, 0, 0, 0, 3, 4, 4, 1, (cudnnDropoutDescriptor_t)(void *)d, 0), BAD,
-             "dropoutDesc is a RNN descriptor");
+             "dropoutDesc is an RNN descriptor");
     ROW(cudnnSetRNNDescriptor_v8, SET(0, 2, 2, 0, 0, 0, 0, 0, 3, 4, 4, 1, 1), OK, "");
 }
 
