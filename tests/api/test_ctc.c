@@ -206,7 +206,7 @@ static void length_that_cannot_be(void **state)
     (void)state;
     if (!api_ours)
         skip();
-    int label[] = {1, 2, 3}, lengths[] = {2, 1, 1}, wrong[] = {2, 1 << 20, 1}, steps[] = {4, 4, 4};
+    int label[] = {1, 2, 3, 1}, lengths[] = {2, 1, 1}, wrong[] = {2, 1 << 20, 1}, steps[] = {4, 4, 4};
     ctc c = ctc_new(4, 3, 4, label, lengths, steps);
     tens_fill(&c.x, 0.5);
     c.label_lengths = wrong;
