@@ -70,7 +70,7 @@ static bench_case sharp(const bench_case *c)
 {
     bench_case s = *c;
     if ((s.p.op == DN_OP_CONV || s.p.op == DN_OP_CONV_BIAS_ACT) && s.p.math == 0 && s.p.t[DN_Y].type == DN_F32) {
-        s.p.math = 3;
+        s.p.math = DN_MATH_FMA;
         bench_case_update(&s);
     }
     return s;

@@ -22,7 +22,7 @@ static void widen(const bench_case *c, dn_problem *q)
     *q = c->p;
     q->compute = DN_F64;
     q->algo = -1;
-    q->math = 3;
+    q->math = DN_MATH_FMA;
     for (int r = 0; r < DN_ROLE_COUNT; r++) {
         dn_tensor *t = &q->t[r];
         if (!t->rank)

@@ -57,7 +57,7 @@ static double bound(const dn_problem *p, dn_role out)
     case DN_F64: return 1e-10;
     case DN_F16: return 2e-3;
     case DN_BF16: return 1e-2;
-    case DN_F32: return p->math == 3 ? 1e-5 : 1e-4;
+    case DN_F32: return p->math == DN_MATH_FMA ? 1e-5 : 1e-4;
     default: return 0;
     }
 }

@@ -39,7 +39,7 @@ const char *dn_solver_refuses(const dn_solver *s, const dn_problem *p)
         return "stands for another algorithm number";
     if (p->algo < 0 && (s->flags & DN_SOLVER_TILED))
         return "runs only where its algorithm number is asked for";
-    if ((s->flags & DN_SOLVER_TF32) && (p->math == 3 || dn_config_get()->tf32_off))
+    if ((s->flags & DN_SOLVER_TF32) && (p->math == DN_MATH_FMA || dn_config_get()->tf32_off))
         return "rounds f32 to tf32, which FMA math and NVIDIA_TF32_OVERRIDE=0 forbid";
     if ((p->flags & DN_F_DETERMINISTIC) && (s->flags & DN_SOLVER_NONDETERMINISTIC))
         return "may give other bits from run to run";

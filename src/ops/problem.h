@@ -193,6 +193,8 @@ typedef enum dn_act_mode {
     DN_ACT_SIGMOID, DN_ACT_RELU, DN_ACT_TANH, DN_ACT_CLIPPED_RELU, DN_ACT_ELU, DN_ACT_IDENTITY, DN_ACT_SWISH, DN_ACT_COUNT
 } dn_act_mode;
 
+enum { DN_MATH_FMA = 3 };  /* cudnnMathType_t: no tensor cores, f32 in full */
+
 /* problem flags */
 enum {
     DN_F_BETA_ZERO = 1,      /* every beta is 0: outputs are not read */

@@ -97,9 +97,7 @@ static size_t cluster_workspace(const dn_problem *p)
     return dn_rnn_cuda_workspace(p, &cluster);
 }
 
-#define ROW(label, direction, takes, rounds) \
-    { .name = label, .op = DN_OP_RNN, .dir = direction, .algo = -1, .flags = rounds, .check = takes, .workspace = cluster_workspace, \
-      .prepare = dn_rnn_cuda_prepare, .run = dn_rnn_cuda_run, .release = dn_rnn_cuda_release, .data = &cluster }
+#define ROW(label, direction, takes, rounds) DN_RNN_ROW(label, direction, rounds, takes, cluster_workspace, &cluster)
 
 static const dn_solver rows[] = {
     ROW("cuda_rnn_infer_cluster_f16", DN_DIR_INFER, check_f16, 0),

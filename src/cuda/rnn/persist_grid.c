@@ -124,9 +124,7 @@ static size_t grid_workspace(const dn_problem *p)
     return dn_rnn_cuda_workspace(p, &grid);
 }
 
-#define ROW(label, direction, takes) \
-    { .name = label, .op = DN_OP_RNN, .dir = direction, .algo = -1, .check = takes, .workspace = grid_workspace, \
-      .prepare = dn_rnn_cuda_prepare, .run = dn_rnn_cuda_run, .release = dn_rnn_cuda_release, .data = &grid }
+#define ROW(label, direction, takes) DN_RNN_ROW(label, direction, 0, takes, grid_workspace, &grid)
 
 static const dn_solver rows[] = {
     ROW("cuda_rnn_infer_grid_f16", DN_DIR_INFER, check_f16),

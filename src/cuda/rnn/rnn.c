@@ -269,12 +269,8 @@ static size_t naive_workspace(const dn_problem *p)
     return dn_rnn_cuda_workspace(p, &dn_rnn_steps_exact);
 }
 
-#define ROW(row_name, dir_value, check_value) \
-    { .name = row_name, .op = DN_OP_RNN, .dir = dir_value, .algo = -1, .flags = DN_SOLVER_PLAIN, .check = check_value, .workspace = steps_workspace, \
-      .prepare = dn_rnn_cuda_prepare, .run = dn_rnn_cuda_run, .release = dn_rnn_cuda_release, .data = &dn_rnn_steps }
-#define NAIVE_ROW(row_name, dir_value) \
-    { .name = row_name, .op = DN_OP_RNN, .dir = dir_value, .algo = -1, .flags = DN_SOLVER_PLAIN, .check = naive_check, .workspace = naive_workspace, \
-      .prepare = dn_rnn_cuda_prepare, .run = dn_rnn_cuda_run, .release = dn_rnn_cuda_release, .data = &dn_rnn_steps_exact }
+#define ROW(label, direction, takes) DN_RNN_ROW(label, direction, DN_SOLVER_PLAIN, takes, steps_workspace, &dn_rnn_steps)
+#define NAIVE_ROW(label, direction) DN_RNN_ROW(label, direction, DN_SOLVER_PLAIN, naive_check, naive_workspace, &dn_rnn_steps_exact)
 
 static const dn_solver rows[] = {
     ROW("cuda_rnn_infer_gemm_f32", DN_DIR_INFER, f32_check),

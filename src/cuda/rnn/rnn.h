@@ -56,11 +56,16 @@ typedef struct dn_rnn_recurrence {
 } dn_rnn_recurrence;
 
 /* A row of a recurrence: its check first asks dn_rnn_cuda_check, then what it wants itself; its workspace is dn_rnn_cuda_workspace;
- * the rest is prepare, run, release here, and .data = &recurrence. Example: rows of step.c. */
+ * the rest is prepare, run, release here, and .data = &recurrence: DN_RNN_ROW below. */
 const char *dn_rnn_cuda_check(const dn_problem *p, dn_dtype type);
 size_t dn_rnn_cuda_workspace(const dn_problem *p, const dn_rnn_recurrence *r);
 dn_status dn_rnn_cuda_prepare(dn_handle *h, dn_plan *plan);
 dn_status dn_rnn_cuda_run(dn_handle *h, const dn_plan *plan, const dn_args *a);
 void dn_rnn_cuda_release(dn_plan *plan);
+
+/* Such a row in a table. bytes: its workspace, a function of the row's own file, since a solver is asked with the problem alone. */
+#define DN_RNN_ROW(label, direction, marks, takes, bytes, recurrence) \
+    { .name = label, .op = DN_OP_RNN, .dir = direction, .algo = -1, .flags = marks, .check = takes, .workspace = bytes, \
+      .prepare = dn_rnn_cuda_prepare, .run = dn_rnn_cuda_run, .release = dn_rnn_cuda_release, .data = recurrence }
 
 #endif
